@@ -59,6 +59,8 @@ export interface Calibration {
   readonly em: EmResult;
   /** Objectives of the fits that were run to their end. */
   readonly starts: readonly number[];
+  /** Whether each of these fits converged. */
+  readonly converged: readonly boolean[];
   /** Objectives of the short runs that chose these fits; empty if there were none. */
   readonly shortRuns: readonly number[];
   readonly prices: Prices;
@@ -110,7 +112,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   const { responses } = study;
   const { progress, ...settings } = options;
   const design = createDesign(options.model, study.kcs.length, study.kcsOf, options);
-  const { best: em, starts, shortRuns } = bestFit(design, responses, options);
+  const { best: em, starts, converged, shortRuns } = bestFit(design, responses, options);
   const parameters = written(em.parameters);
   progress?.('standard errors');
   const errors = standardErrors(design, parameters, responses);
@@ -127,6 +129,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     parameters,
     em,
     starts,
+    converged,
     shortRuns,
     prices,
     penaltyValue: penaltyOf(design.penalty, parameters),
@@ -311,7 +314,10 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
     (total, table) => total + table.filter((p) => p <= bound || p >= 1 - bound).length,
     0,
   );
-  const lower = starts.filter((objective) => objective < em.objective - OTHER_MAXIMUM).length;
+  // A fit that was stopped is at no maximum.
+  const maxima = starts.filter((_, n) => calibration.converged[n] === true);
+  const lower = maxima.filter((objective) => objective < em.objective - OTHER_MAXIMUM).length;
+  const rows = study.responses.counts.length;
   const m2 = calibration.limitedInformation;
   const rmsea = typeof m2 === 'string' ? undefined : m2.rmsea;
   const residual = srmsr(pairs);
@@ -324,6 +330,7 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
           condition('not_converged', [], {
             iterations: em.iterations,
             isAtRest: em.iterations < options.maximumIterations,
+            penalty: options.penalty,
           }),
         ]),
     ...(isPoor ? [condition('poor_fit', [], { rmsea: figure(rmsea), srmsr: figure(residual) })] : []),
@@ -331,13 +338,26 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
       ? [condition('many_parameters', [], { parameters: criteria.parameters, learners })]
       : []),
     ...(errors.rank < errors.free
-      ? [condition('singular_information', [], { missing: errors.free - errors.rank, free: errors.free })]
+      ? [
+          condition('singular_information', [], {
+            missing: errors.free - errors.rank,
+            free: errors.free,
+            rows,
+          }),
+        ]
       : []),
     ...(count === 0 ? [] : [condition('probabilities_on_bound', [], { count, bound })]),
     ...(options.model === 'gdina' && starts.length === 1 ? [condition('one_start', [])] : []),
     ...(lower === 0
       ? []
-      : [condition('several_maxima', [], { lower, starts: starts.length, seed: options.seed })]),
+      : [
+          condition('several_maxima', [], {
+            lower,
+            starts: maxima.length,
+            dropped: Math.max(0, calibration.shortRuns.length - starts.length),
+            seed: options.seed,
+          }),
+        ]),
     ...(ceiling < INDIVIDUAL_RELIABILITY
       ? [condition('coarse_scores', [], { ceiling: figure(ceiling) })]
       : []),

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { OTHER_MAXIMUM, POOR } from './calibrate.ts';
-import { COMMON_ANSWERS, REVERSED_LEVEL } from './checks/columns.ts';
+import { COMMON_ANSWERS, IDENTICAL_LEVEL, REVERSED_LEVEL } from './checks/columns.ts';
 import { EXCESS } from './checks/duplicates.ts';
 import { NO_DIFFERENCE, ROW_GAIN, ROW_GAIN_PER_LEARNER, SHARE_OF_ROWS } from './checks/items.ts';
 import { GUESSERS_GAIN, LEAST_SHARE } from './checks/learners.ts';
 import { COMMON_LEARNERS } from './checks/linkage.ts';
 import { JOINT_ANSWERS, MOSTLY_MISSING, NOT_REACHED } from './checks/missing.ts';
-import { REVERSAL_GAIN } from './checks/nesting.ts';
+import { EASIER, REVERSAL_GAIN, REVERSAL_GAIN_PER_ANSWER } from './checks/nesting.ts';
 import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
 import { FEW_LEARNERS, TOO_FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
@@ -17,7 +17,7 @@ import { verdictSentence } from './report/verdict.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
-const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false });
+const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false, penalty: 'weak' });
 
 describe('verdictOf', () => {
   it.each([
@@ -45,6 +45,29 @@ describe('condition', () => {
   });
 });
 
+describe('the sentence of a condition', () => {
+  it.each(['weak', 'none'] as const)('advises no option that is already set: --penalty %s', (penalty) => {
+    const { sentence } = condition('not_converged', [], { iterations: 7, isAtRest: true, penalty });
+    expect(sentence.includes('--penalty weak')).toBe(penalty === 'none');
+  });
+
+  it('names the cause of a singular information matrix that is seen', () => {
+    const of = (rows: number): string =>
+      condition('singular_information', [], { missing: 2, free: 20, rows }).sentence;
+    expect(of(12)).toMatch(/because too few different rows of answers were given \(12\)\.$/);
+    expect(of(40)).toMatch(/because the data cannot tell them apart from others\.$/);
+  });
+
+  it.each([
+    [0, 'maximum. '],
+    [4, 'maximum; 4 others were dropped after short runs. '],
+  ])('counts short runs that were dropped: %i', (dropped, text) => {
+    expect(condition('several_maxima', [], { lower: 1, starts: 2, dropped, seed: 1 }).sentence).toContain(
+      `1 of 2 starts that converged (seed 1) ended at a lower ${text}`,
+    );
+  });
+});
+
 describe('docs/calibrate.md', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/calibrate.md'), 'utf8');
   const section = page.slice(page.indexOf('## Verdict'), page.indexOf('## Metadata'));
@@ -66,8 +89,11 @@ describe('docs/calibrate.md', () => {
       ['too_few_learners', TOO_FEW_LEARNERS],
       ['few_answers', JOINT_ANSWERS],
       ['identical_items', COMMON_ANSWERS],
+      ['identical_items', IDENTICAL_LEVEL],
       ['reversed_items', REVERSED_LEVEL],
+      ['answers_upside_down', EASIER],
       ['answers_upside_down', REVERSAL_GAIN],
+      ['answers_upside_down', REVERSAL_GAIN_PER_ANSWER],
       ['duplicated_learners', EXCESS],
       ['zero_tails', TAIL_GAIN],
       ['zero_tails', TAIL_SHARE],

@@ -1,3 +1,5 @@
+import type { Penalty } from './model.ts';
+
 /**
  * What can speak against a calibration: one table of conditions, which the terminal, `fit.json` and the report share. With a `limited` condition a
  * calibration can be released, and carries the sentence among its limitations; with a `not_releasable` one it must not be.
@@ -32,11 +34,16 @@ const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
-  not_converged: forbiddingFact<{ readonly iterations: number; readonly isAtRest?: boolean }>(
-    (_, { iterations, isAtRest }) =>
-      isAtRest === true
-        ? `Not converged: after ${iterations} E-steps no step raises the likelihood, but its score is not zero. Use --penalty weak.`
-        : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
+  not_converged: forbiddingFact<{
+    readonly iterations: number;
+    readonly isAtRest: boolean;
+    readonly penalty: Penalty;
+  }>((_, { iterations, isAtRest, penalty }) =>
+    isAtRest
+      ? `Not converged: after ${iterations} E-steps no step raises the likelihood, but its score is not zero. ${
+          penalty === 'none' ? 'Use --penalty weak' : 'Increase --tolerance, or add --starts 10'
+        }.`
+      : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
   ),
   // Checks of the tables: checks/.
   too_few_learners: forbiddingFact<{ readonly learners: number; readonly least: number }>(
@@ -51,9 +58,9 @@ const conditions = {
     (_, { percent, least }) =>
       `${percent} % of the learners gave fewer than ${least} answers: a distribution of mastery shows only in the joint answers to ${least} items (Allman, Matias and Rhodes, 2009). Collect more answers per learner.`,
   ),
-  identical_items: forbiddingFact(
+  identical_items: forbiddingFinding(
     (items) =>
-      `Learners gave the same answers to ${items}: the table contains a column twice. Leave one out with --ignore.`,
+      `All learners gave the same answers to ${items}, which chance hardly produces: the table contains a column twice. Leave one out with --ignore.`,
   ),
   reversed_items: forbiddingFinding(
     (items) =>
@@ -61,15 +68,19 @@ const conditions = {
   ),
   answers_upside_down: forbiddingFinding<{ readonly easier: string; readonly gain: string }>(
     (_, { easier, gain }) =>
-      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
+      `Items that need more of the same knowledge components are easier (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
   ),
-  duplicated_learners: forbiddingFinding<{ readonly rows: number; readonly times: number }>(
+  duplicated_learners: forbiddingFinding<{ readonly rows: number | 'every'; readonly times: number }>(
     (_, { rows, times }) =>
-      `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
+      `${
+        rows === 'every'
+          ? `Every row of answers occurs a multiple of ${times} times, which chance hardly produces`
+          : `${rows} different rows of answers occur exactly ${times} times, far more than chance produces`
+      }: the table contains learners several times. Keep one row per learner.`,
   ),
   disjunctive_items: limitingFinding<{ readonly easier: string; readonly gain: string }>(
     (_, { easier, gain }) =>
-      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
+      `Items that need more of the same knowledge components are easier (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
   ),
   zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
     (_, { percent, from }) =>
@@ -87,7 +98,7 @@ const conditions = {
   ),
   not_reached: limitingFact<{ readonly learners: number; readonly from: string }>(
     (_, { learners, from }) =>
-      `${learners} learners answered all items up to one, and none from there on, the earliest from "${from}" on. Late items rest on learners who were fast enough to reach them.`,
+      `${learners} learners answered every item up to one and none after it, at several places, the earliest from "${from}" on: if they ran out of time, late items rest on faster learners.`,
   ),
   // End of the checks of the tables.
   // Items, rows of the Q-matrix and learners, after the fit.
@@ -177,9 +188,17 @@ const conditions = {
     (_, { parameters, learners }) =>
       `${parameters} parameters for ${learners} learners: all of them are uncertain.`,
   ),
-  singular_information: limitingFact<{ readonly missing: number; readonly free: number }>(
-    (_, { missing, free }) =>
-      `The information matrix is singular: ${missing} of ${free} free parameters have no standard error, because the data cannot tell them apart from others.`,
+  singular_information: limitingFact<{
+    readonly missing: number;
+    readonly free: number;
+    readonly rows: number;
+  }>(
+    (_, { missing, free, rows }) =>
+      `The information matrix is singular: ${missing} of ${free} free parameters have no standard error, because ${
+        rows < free
+          ? `too few different rows of answers were given (${rows})`
+          : 'the data cannot tell them apart from others'
+      }.`,
   ),
   probabilities_on_bound: limitingFact<{ readonly count: number; readonly bound: number }>(
     (_, { count, bound }) =>
@@ -189,9 +208,16 @@ const conditions = {
     () =>
       'Only one start: a G-DINA likelihood often has several maxima. Add --starts 10 to look for higher ones.',
   ),
-  several_maxima: limitingFact<{ readonly lower: number; readonly starts: number; readonly seed: number }>(
-    (_, { lower, starts, seed }) =>
-      `${lower} of ${starts} starts (seed ${seed}) ended at a lower maximum. The best fit is written.`,
+  several_maxima: limitingFact<{
+    readonly lower: number;
+    readonly starts: number;
+    readonly dropped: number;
+    readonly seed: number;
+  }>(
+    (_, { lower, starts, dropped, seed }) =>
+      `${lower} of ${starts} starts that converged (seed ${seed}) ended at a lower maximum${
+        dropped > 0 ? `; ${dropped} others were dropped after short runs` : ''
+      }. The best fit is written.`,
   ),
   coarse_scores: limitingFact<{ readonly ceiling: string }>(
     (_, { ceiling }) =>

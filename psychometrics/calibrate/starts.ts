@@ -17,6 +17,8 @@ export interface BestFit {
   readonly best: EmResult;
   /** Objectives of the fits that were run to their end, in the order of their starts. */
   readonly starts: readonly number[];
+  /** Whether each of these fits converged. */
+  readonly converged: readonly boolean[];
   /** Objectives of the short runs that chose these fits, the fixed start first; empty if there were none. */
   readonly shortRuns: readonly number[];
 }
@@ -59,7 +61,12 @@ export function bestFit(design: Design, responses: Responses, options: StartOpti
     return fit(design, responses, start, { tolerance, maximumIterations, ...shown(stage) });
   });
   const best = results.reduce((a, b) => (b.objective > a.objective ? b : a));
-  return { best, starts: results.map(({ objective }) => objective), shortRuns };
+  return {
+    best,
+    starts: results.map(({ objective }) => objective),
+    converged: results.map(({ converged }) => converged),
+    shortRuns,
+  };
 }
 
 /** Returns whether a likelihood probably has several maxima: a G-DINA model, an incomplete Q-matrix, or few learners per parameter. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { normal } from '#psychometrics/recovery/learners.ts';
 import { designs, type TestDesign } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
 import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { MISSING } from '#tools/terminal/study/values.ts';
-import type { Condition } from '../conditions.ts';
+import { condition, type Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';
-import { uniformFrom } from '../numbers.ts';
+import { logistic, uniformFrom } from '../numbers.ts';
 import { studyOf, type Study } from '../read-data.ts';
 import { copiesIn } from './duplicates.ts';
 import { nestingConditions, nestingOf } from './nesting.ts';
@@ -147,6 +148,14 @@ describe('checks of a study', () => {
     expect(found?.sentence).toMatch(/^Some \d\d\.\d % of the learners seem to stop early: .* from "I9" on/);
   });
 
+  it('count no missing answers at the end among tails of zeros', () => {
+    const tables = changed(simulateStudy({ ...designs.english, learners: 1000, seed: 100 }), (answers, n) =>
+      n % 10 === 0 ? answers.fill(0, 20) : n % 2 === 1 ? answers.fill(MISSING, 20) : answers,
+    );
+    const sentence = tailsOf(read(tables))[0]?.sentence ?? '';
+    expect(Math.abs(Number.parseFloat(sentence.replace('Some ', '')) - 10)).toBeLessThan(3);
+  });
+
   it('take no misfit in general for tails: other orders of the items show as much', () => {
     for (const seed of [100, 101]) {
       const codes = tailsOf(read(changed(simulateStudy({ ...short, learners: 800, seed }), upside))).map(
@@ -161,11 +170,66 @@ describe('checks of a study', () => {
     expect(nestingConditions(read(tables), 'gdina').map(({ code }) => code)).toEqual(['disjunctive_items']);
   });
 
+  /** Items on which each KC helps by itself: P(correct) rises evenly with the number of KCs. */
+  function additive(seed: number): StudyTables {
+    const uniform = uniformFrom(seed);
+    const { learners, kcs, kcsOf } = designs.english;
+    const items = kcsOf.map((own) => ({ own, guess: 0.1 + 0.15 * uniform(), best: 0.95 - 0.15 * uniform() }));
+    const curves = Array.from({ length: kcs }, () => [1 + 1.5 * uniform(), 2 * uniform() - 1] as const);
+    return {
+      items: kcsOf.map((_, j) => `I${j + 1}`),
+      kcs: ['A', 'B', 'C'],
+      kcsOf,
+      learners: Array.from({ length: learners }, () => {
+        const ability = normal(uniform);
+        const has = curves.map(([slope, location]) => uniform() < logistic(slope * (ability - location)));
+        const answers = items.map(({ own, guess, best }) => {
+          const held = own.filter((k) => has[k] === true).length;
+          return Number(uniform() < guess + ((best - guess) * held) / own.length);
+        });
+        return { name: '', answers: Int8Array.from(answers) };
+      }),
+    };
+  }
+
+  it.each([1, 3])('take items on which each KC helps by itself for no reversed sheet, seed %i', (seed) => {
+    const study = read(additive(seed));
+    expect(Math.abs(nestingOf(study).difference)).toBeLessThan(0.02);
+    expect(nestingConditions(study, 'dina')).toEqual([]);
+    expect(nestingConditions(study, 'gdina')).toEqual([]);
+  });
+
+  it.each([1, 3])('find a reversed sheet of a long test, seed %i', (seed) => {
+    const study = read(changed(simulateStudy({ ...designs.english, seed }), upside));
+    expect(nestingConditions(study, 'dina').map(({ code }) => code)).toEqual(['answers_upside_down']);
+  });
+
   it('cannot tell a reversed sheet without nested rows', () => {
     const kcsOf = [[0], [0], [0], [1], [1], [1]];
     const tables = changed(simulateStudy({ learners: 300, kcs: 2, kcsOf, seed: 1 }), upside);
     expect(nestingOf(read(tables)).pairs).toBe(0);
     expect(nestingConditions(read(tables), 'dina')).toEqual([]);
+  });
+
+  it('take no two items of a small study for the same column because all its learners answered them alike', () => {
+    const agreements = Array.from({ length: 60 }, (_, seed) => {
+      const tables = simulateStudy({ ...designs.english, learners: 25, seed });
+      const columns = tables.items.map((__, j) => tables.learners.map(({ answers }) => answers[j]).join(''));
+      const { conditions } = read(tables);
+      expect(conditions.map(({ code }) => code)).not.toContain('identical_items');
+      return columns.filter((column, j) => columns.indexOf(column) < j).length;
+    });
+    expect(Math.max(...agreements)).toBeGreaterThan(0);
+  });
+
+  it('find two pairs of identical columns in a study of 100 learners', () => {
+    const tables = changed(simulateStudy({ ...designs.english, learners: 100, seed: 100 }), (answers) => {
+      answers[8] = answers[1] ?? 0;
+      answers[9] = answers[2] ?? 0;
+      return answers;
+    });
+    const found = read(tables).conditions.find(({ code }) => code === 'identical_items');
+    expect(found?.subjects).toEqual(['I2', 'I3', 'I9', 'I10']);
   });
 
   it('find several reversed items', () => {
@@ -179,7 +243,12 @@ describe('checks of a study', () => {
 
 describe('copiesIn', () => {
   it.each([
-    ['each row twice', Array<number>(16).fill(2), { rows: 16, times: 2 }],
+    ['each row twice', Array<number>(16).fill(2), { rows: 'every', times: 2 }],
+    [
+      'each row twice, some by chance more often',
+      [...Array<number>(16).fill(2), 4, 6],
+      { rows: 'every', times: 2 },
+    ],
     ['too few rows to tell', Array<number>(12).fill(2), undefined],
     [
       'a Poisson distribution',
@@ -194,6 +263,15 @@ describe('copiesIn', () => {
     ['one frequent row', [...Array<number>(60).fill(1), 500], undefined],
   ])('%s', (_, counts, copies) => {
     expect(copiesIn({ counts: Float64Array.from(counts) })).toEqual(copies);
+  });
+
+  it('is stated as what is seen: a multiple, or an exact number', () => {
+    expect(condition('duplicated_learners', [], { rows: 'every', times: 2 }).sentence).toMatch(
+      /^Every row of answers occurs a multiple of 2 times, /,
+    );
+    expect(condition('duplicated_learners', [], { rows: 9, times: 3 }).sentence).toMatch(
+      /^9 different rows of answers occur exactly 3 times, /,
+    );
   });
 });
 
@@ -247,12 +325,50 @@ describe('parts of a study', () => {
       [],
     ],
     ['all answers', [[60, [0, 1, 2]]], []],
+    [
+      'nine learners, one of whom omitted an item',
+      [
+        [8, [0, 1, 2]],
+        [1, [0, 1]],
+      ],
+      [],
+    ],
+    [
+      'a part that nothing links to a chain of booklets with few common learners',
+      [
+        [60, [0, 1, 2]],
+        [60, [3, 4, 5]],
+        [9, [0, 1, 2, 3, 4, 5]],
+        [60, [6, 7]],
+      ],
+      [
+        ['unlinked_parts', ['I1, I2, I3, I4, I5, I6', 'I7, I8']],
+        ['weakly_linked_parts', ['I1, I2, I3', 'I4, I5, I6']],
+      ],
+    ],
   ] as const)('%s', (_, groups, expected) => {
     expect(parts(sets(groups))).toEqual(expected);
   });
 });
 
 describe('missing answers', () => {
+  it('are counted at places where few learners stop, without a cause', () => {
+    const study = read(
+      sets([
+        [60, [0, 1, 2, 3, 4, 5, 6, 7]],
+        [40, [0, 1, 2]],
+        [3, [0, 1, 2, 3]],
+        [3, [0, 1, 2, 3, 4]],
+        [3, [0, 1, 2, 3, 4, 5]],
+      ]),
+    );
+    const found = study.conditions.find(({ code }) => code === 'not_reached');
+    expect(found?.sentence).toBe(
+      '9 learners answered every item up to one and none after it, at several places, the earliest from "I5" on: if they ran out of time, late items rest on faster learners.',
+    );
+    expect(study.lacking.tails).toBe(49);
+  });
+
   it.each([
     [
       'learners who stop at different items',
@@ -269,6 +385,16 @@ describe('missing answers', () => {
       [
         [90, [0, 1, 2, 3, 4, 5]],
         [20, [0, 1, 2, 3]],
+      ],
+      [],
+    ],
+    [
+      'nested booklets',
+      [
+        [60, [0, 1, 2, 3, 4, 5, 6, 7]],
+        [60, [0, 1, 2, 3, 4, 5]],
+        [60, [0, 1, 2, 3]],
+        [60, [0, 1, 2]],
       ],
       [],
     ],

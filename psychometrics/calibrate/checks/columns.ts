@@ -1,13 +1,15 @@
 /** Columns of answers against each other: a reversed key, a column that is there twice, items without variance. */
 import { condition, type Condition } from '../conditions.ts';
 import { answersOf } from '../model.ts';
-import { at, log, normalQuantileTwoSided, sqrt } from '../numbers.ts';
+import { at, integerAt, log, normalQuantileTwoSided, sqrt } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
 /** The probability that a sound study has an item whose correlation with the rest is this far below 0. */
 export const REVERSED_LEVEL = 0.001;
 /** Identical columns need at least this many correct and this many incorrect answers in common. */
 export const COMMON_ANSWERS = 10;
+/** And the probability that two different items of the study agree for all learners must be below this. */
+export const IDENTICAL_LEVEL = 0.001;
 
 /** The correlation of an item with the sum of the others. */
 export interface ItemRest {
@@ -77,28 +79,57 @@ function reversedItems(study: StudyData): number[] {
   return found.toSorted((a, b) => a - b);
 }
 
-/** Returns the items whose answers are the same as those of an earlier item for all learners who answered both, with that item. */
-function identicalItems({ items, responses, answered, correct }: StudyData): number[] {
-  const rows = [...responses.counts.keys()];
-  const agree = (j: number, i: number): boolean => {
-    const both = [0, 0];
-    for (const row of rows) {
-      const [a = -1, b = -1] = [
-        responses.answers[row * items.length + j],
-        responses.answers[row * items.length + i],
-      ];
-      if (a < 0 || b < 0) continue;
-      if (a !== b) return false;
-      both[a] = (both[a] ?? 0) + at(responses.counts, row);
-    }
-    return Math.min(...both) >= COMMON_ANSWERS;
-  };
-  const same = new Set<number>();
-  for (let j = 0; j < items.length; j += 1) {
-    if (correct[j] === 0 || correct[j] === answered[j]) continue;
-    for (let i = 0; i < j; i += 1) if (agree(j, i)) same.add(i).add(j);
+/** Two items, and how the learners who answered both did. */
+interface ColumnPair {
+  readonly first: number;
+  readonly second: number;
+  readonly learners: number;
+  /** How many of these answered both alike, and both correctly. */
+  readonly alike: number;
+  readonly correct: number;
+  /** -1 to 1; undefined without variance. */
+  readonly correlation: number | undefined;
+}
+
+function columnPair({ items, responses }: StudyData, first: number, second: number): ColumnPair {
+  let [learners, alike, correct, one, other] = [0, 0, 0, 0, 0];
+  for (let row = 0; row < responses.counts.length; row += 1) {
+    const a = integerAt(responses.answers, row * items.length + first);
+    const b = integerAt(responses.answers, row * items.length + second);
+    if (a < 0 || b < 0) continue;
+    const count = at(responses.counts, row);
+    learners += count;
+    alike += a === b ? count : 0;
+    correct += a * b * count;
+    one += a * count;
+    other += b * count;
   }
-  return [...same].toSorted((a, b) => a - b);
+  const product = one * (learners - one) * other * (learners - other);
+  const correlation = product > 0 ? (learners * correct - one * other) / sqrt(product) : undefined;
+  return { first, second, learners, alike, correct, correlation };
+}
+
+/**
+ * Returns the items whose answers are the same as those of another item for all learners who answered both, if chance hardly produces it: the
+ * probability that two different items with this share p of correct answers agree for all n learners, (1 - 2 p (1 - p) (1 - r))^n with r the largest
+ * correlation of two columns that are not the same, times the number of pairs.
+ */
+function identicalItems(study: StudyData): number[] {
+  const all = study.items.flatMap((_, j) =>
+    Array.from({ length: j }, (__, i) => columnPair(study, i, j)).filter(
+      ({ learners, correct }) => learners >= 2 * COMMON_ANSWERS && correct > 0,
+    ),
+  );
+  const isSame = ({ alike, learners }: ColumnPair): boolean => alike === learners;
+  const largest = all.reduce((r, pair) => (isSame(pair) ? r : Math.max(r, pair.correlation ?? 0)), 0);
+  const same = all.filter((pair) => {
+    const { learners, correct } = pair;
+    if (!isSame(pair) || Math.min(correct, learners - correct) < COMMON_ANSWERS) return false;
+    const share = correct / learners;
+    const agreement = log(1 - 2 * share * (1 - share) * (1 - largest));
+    return learners * agreement + log(all.length) < log(IDENTICAL_LEVEL);
+  });
+  return [...new Set(same.flatMap(({ first, second }) => [first, second]))].toSorted((a, b) => a - b);
 }
 
 /** Returns the conditions of the columns. */

@@ -10,7 +10,8 @@ export const EXCESS = 5;
 
 /** Rows of answers that occur suspiciously often the same number of times. */
 interface Copies {
-  readonly rows: number;
+  /** How many different rows occur this often; `every` if every row occurs this often or a multiple of it. */
+  readonly rows: number | 'every';
   readonly times: number;
 }
 
@@ -24,7 +25,7 @@ interface Copies {
  */
 export function copiesIn({ counts }: { readonly counts: Float64Array }): Copies | undefined {
   const divisor = counts.reduce(greatestCommonDivisor, 0);
-  if (divisor > 1 && counts.length >= DISTINCT_ROWS) return { rows: counts.length, times: divisor };
+  if (divisor > 1 && counts.length >= DISTINCT_ROWS) return { rows: 'every', times: divisor };
   const frequency = new Map<number, number>();
   for (const count of counts) frequency.set(count, (frequency.get(count) ?? 0) + 1);
   const found = [...frequency.keys()]

@@ -4,7 +4,7 @@ import { answersOf } from '../model.ts';
 import { addTo, at } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
-/** With fewer common learners, two items hardly link their parts. */
+/** With fewer common learners, two items hardly link their parts; in a study of fewer than twice as many learners half of them suffice. */
 export const COMMON_LEARNERS = 10;
 
 /** The most steps (sets of answered items x pairs of items) of counting common learners; above them only unlinked parts are looked for. */
@@ -20,35 +20,50 @@ export interface Linkage {
   readonly parts: readonly (readonly number[])[];
   /** Learners who answered both items, at first * items + second; absent if all answers are given, or the table is too large. */
   readonly common?: Float64Array;
-  /** Why parts are linked weakly, and the parts; absent if they are not. */
-  readonly weak?: { readonly only: number | 'learners'; readonly parts: readonly (readonly number[])[] };
+  /** Why the pieces of a linked part are linked weakly, one entry per such part. */
+  readonly weak: readonly WeakLink[];
+}
+
+interface WeakLink {
+  /** The only item between the pieces, or the number of common learners that no two items of different pieces have. */
+  readonly only: { readonly item: number } | { readonly learners: number };
+  readonly pieces: readonly (readonly number[])[];
 }
 
 /** Finds the parts of a study. */
 export function linkageOf({ items, responses, missing }: StudyData): Linkage {
   const count = items.length;
   const all = [...items.keys()];
-  if (missing === 0) return { sets: 1, parts: [all] };
+  if (missing === 0) return { sets: 1, parts: [all], weak: [] };
   const sets = answeredSets({ items, responses });
   const linked = unionOf(count, sets.values());
   const parts = { sets: sets.size, parts: linked };
-  if (sets.size * count * count > MAXIMUM_STEPS) return parts;
+  if (sets.size * count * count > MAXIMUM_STEPS) return { ...parts, weak: [] };
   const common = new Float64Array(count * count);
   for (const { own, learners } of sets.values())
     for (const j of own) for (const i of own) addTo(common, j * count + i, learners);
-  const isLink = (j: number, i: number): boolean => at(common, j * count + i) >= COMMON_LEARNERS;
-  const firmly = componentsOf(all, isLink);
-  if (firmly.length > linked.length) return { ...parts, common, weak: { only: 'learners', parts: firmly } };
-  if (linked.length > 1 || count > MAXIMUM_ITEMS) return { ...parts, common };
-  for (const only of all) {
-    const rest = componentsOf(
-      all.filter((j) => j !== only),
+  const learners = Math.min(COMMON_LEARNERS, Math.ceil(responses.learners / 2));
+  const isLink = (j: number, i: number): boolean => at(common, j * count + i) >= learners;
+  return { ...parts, common, weak: linked.flatMap((part) => weakLinkOf(part, learners, isLink)) };
+}
+
+/** Returns what links the pieces of a linked part weakly: too few learners, or a single item; empty if neither does. */
+function weakLinkOf(
+  part: readonly number[],
+  learners: number,
+  isLink: (j: number, i: number) => boolean,
+): WeakLink[] {
+  const firmly = componentsOf(part, isLink);
+  if (firmly.length > 1) return [{ only: { learners }, pieces: firmly }];
+  if (part.length > MAXIMUM_ITEMS) return [];
+  for (const item of part) {
+    const pieces = componentsOf(
+      part.filter((j) => j !== item),
       isLink,
     );
-    if (rest.filter(({ length }) => length > 1).length > 1)
-      return { ...parts, common, weak: { only, parts: rest } };
+    if (pieces.filter(({ length }) => length > 1).length > 1) return [{ only: { item }, pieces }];
   }
-  return { ...parts, common };
+  return [];
 }
 
 interface AnsweredSet {
@@ -110,16 +125,14 @@ export function linkageConditions({ items }: StudyData, { parts, weak }: Linkage
   const named = (all: readonly (readonly number[])[]): string[] => all.map((part) => partName(items, part));
   return [
     ...(parts.length === 1 ? [] : [condition('unlinked_parts', named(parts))]),
-    ...(weak === undefined
-      ? []
-      : [
-          condition('weakly_linked_parts', named(weak.parts), {
-            link:
-              weak.only === 'learners'
-                ? `no two items of different parts share ${COMMON_LEARNERS} learners`
-                : `only item "${items[weak.only] ?? ''}" links them`,
-          }),
-        ]),
+    ...weak.map(({ only, pieces }) =>
+      condition('weakly_linked_parts', named(pieces), {
+        link:
+          'item' in only
+            ? `only item "${items[only.item] ?? ''}" links them`
+            : `no two items of different parts share ${only.learners} learners`,
+      }),
+    ),
   ];
 }
 

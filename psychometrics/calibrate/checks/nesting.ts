@@ -25,10 +25,14 @@ export function nestingOf({ kcsOf, answered, correct }: StudyData): Nesting {
   return { pairs: length, difference: differences.reduce((a, b) => a + b, 0) / length };
 }
 
-/** If items that need more are harder by at least this much on average, the sheet is not upside down. */
-const HARDER = 0.02;
-/** The gain in log-likelihood by reversing all answers, above which they seem to be reversed. */
+/**
+ * The sheet is upside down only if items that need more are easier by at least this much on average. Where each KC helps by itself, they are about
+ * equally hard.
+ */
+export const EASIER = 0.05;
+/** The gain in log-likelihood by reversing all answers, above which they seem to be reversed, and the gain per answer. */
 export const REVERSAL_GAIN = 10;
+export const REVERSAL_GAIN_PER_ANSWER = 0.004;
 /** Enough to tell two fits apart that differ by far more. */
 const EFFORT = { maximumIterations: 100, tolerance: 0.01 } as const;
 
@@ -38,7 +42,7 @@ const EFFORT = { maximumIterations: 100, tolerance: 0.01 } as const;
  */
 function reversalGain(study: StudyData): number | undefined {
   const { pairs, difference } = nestingOf(study);
-  if (pairs === 0 || difference < -HARDER) return undefined;
+  if (pairs === 0 || difference < EASIER) return undefined;
   const design = createDesign('dina', study.kcs.length, study.kcsOf, { bound: 0.001, penalty: 'weak' });
   const objective = (responses: Responses): number =>
     fit(design, responses, startingParameters(design), EFFORT).objective;
@@ -53,7 +57,8 @@ function reversalGain(study: StudyData): number | undefined {
  */
 export function nestingConditions(study: StudyData, model: ItemModel): Condition[] {
   const gain = reversalGain(study);
-  if (gain === undefined || gain < REVERSAL_GAIN) return [];
+  const answers = study.answered.reduce((a, b) => a + b, 0);
+  if (gain === undefined || gain < Math.max(REVERSAL_GAIN, REVERSAL_GAIN_PER_ANSWER * answers)) return [];
   const figures = { easier: nestingOf(study).difference.toFixed(2), gain: gain.toFixed(0) };
   return [condition(model === 'dina' ? 'answers_upside_down' : 'disjunctive_items', [], figures)];
 }

@@ -87,7 +87,9 @@ function tailRatios(design: Design, parameters: Parameters, responses: Responses
   responses.counts.forEach((learners, row) => {
     const answers = answersOf(responses, row);
     const last = answers.lastIndexOf(1);
-    if (answers.length - 1 - last < SHORTEST) return;
+    // Missing answers at the end show no tail: a row ends with its last answer.
+    const end = answers.findLastIndex((answer) => answer >= 0) + 1;
+    if (end - 1 - last < SHORTEST) return;
     state.set(patterns);
     let total = 0;
     const before = success.map((p, j) => {
@@ -106,7 +108,7 @@ function tailRatios(design: Design, parameters: Parameters, responses: Responses
     });
     const first = Math.max(0, last);
     const ratios = before
-      .slice(first + 1, 1 - SHORTEST)
+      .slice(first + 1, end + 1 - SHORTEST)
       .map((earlier) => exp(Math.min(LARGEST, earlier - total)));
     rows.push({ learners, first, ratios });
   });
