@@ -185,9 +185,10 @@ const conditions = {
     (_, { lower, starts, seed }) =>
       `${lower} of ${starts} starts (seed ${seed}) ended at a lower maximum. The best fit is written.`,
   ),
-  coarse_scores: limitingFact<{ readonly ceiling: string }>(
-    (_, { ceiling }) =>
-      `Scores are too coarse for an individual: no test of these knowledge components reaches a reliability above ${ceiling}.`,
+  coarse_scores: limitingFact<{ readonly ceiling: string | undefined }>((_, { ceiling }) =>
+    ceiling === undefined
+      ? 'The reliability of one score cannot be stated: the answers show a structure without a single ability. Scores count as too coarse for an individual.'
+      : `Scores are too coarse for an individual: no test of these knowledge components reaches a reliability above ${ceiling}.`,
   ),
   learners_without_answers: limitingFact<{ readonly learners: number }>(
     (_, { learners }) => `Learners left out because they answered no item: ${learners}.`,

@@ -130,7 +130,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       })),
     },
     comparison: chosen(againstDina, ({ dina, test }) => ({ dina, likelihoodRatio: test })),
-    reliabilityCeiling: calibration.reliabilityCeiling,
+    reliabilityCeiling: calibration.reliabilityCeiling ?? null,
     structure: structureMember(calibration),
     pairs: pairs.map((pair) => ({
       items: [nameOf(pair.first), nameOf(pair.second)],

@@ -1,4 +1,5 @@
 import { markup, table, type Markup } from '#tools/page/markup.ts';
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import type { Calibration } from '../calibrate.ts';
 import { LEAST_GAIN, STRONG, type Candidate, type StructureKind } from '../structure/structure-test.ts';
 import { figure, pValue } from './figures.ts';
@@ -30,6 +31,22 @@ export function structureLine({ structure }: Calibration): string {
       ? ''
       : `, BIC ${figure(costed(chosen), 1)} against ${figure(costed(second), 1)} (${nameOf(second)})`
   }${p}`;
+}
+
+/** Returns the reliability of ability with its largest value in one line. */
+export function reliabilityLine({
+  abilities,
+  reliabilityCeiling: ceiling,
+}: Pick<Calibration, 'reliabilityCeiling'> & {
+  readonly abilities: { readonly theta: Pick<Calibration['abilities']['theta'], 'reliability'> };
+}): string {
+  const reliability = `reliability of theta ${abilities.theta.reliability.toFixed(3)}`;
+  const marked = 'scores are marked as too coarse for an individual';
+  if (ceiling === undefined)
+    return `${reliability} as calibrated; the structure shown has no single ability, so the reliability of one score cannot be stated: ${marked}`;
+  return `${reliability}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${
+    ceiling < INDIVIDUAL_RELIABILITY ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, ${marked}` : ''
+  }`;
 }
 
 /** Renders the comparison of structures. */
@@ -66,7 +83,7 @@ export function structureSection({ structure, abilities, study }: Calibration): 
       chosen.kind === 'independent'
         ? ''
         : reliabilityCeiling === undefined
-          ? '; not defined under the structure shown, which has no single normal ability'
+          ? '; under the structure shown, which has no single ability, the reliability of one score cannot be stated'
           : `; ${figure(reliabilityCeiling)} under the structure shown, without priors`
     }.</p>`,
     bootstrap === undefined

@@ -1,6 +1,8 @@
 /** What a test of structure has against a calibration. */
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { condition, type Condition } from '../conditions.ts';
 import { SLOPE_RANGE, type Parameters } from '../model.ts';
+import { figure } from '../report/figures.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG, type StructureTest } from './structure-test.ts';
 
 /** Decimals of a gain per learner. */
@@ -45,5 +47,12 @@ export function slopeConditions({ slopes }: Parameters, kcs: readonly string[]):
 export function untestedConditions(kcs: number): Condition[] {
   return kcs > MAXIMUM_TESTED_KCS
     ? [condition('structure_untested', [], { kcs, most: MAXIMUM_TESTED_KCS })]
+    : [];
+}
+
+/** Returns the condition of scores that are too coarse, or whose largest reliability is undefined. */
+export function coarseScores(ceiling: number | undefined): Condition[] {
+  return (ceiling ?? 0) < INDIVIDUAL_RELIABILITY
+    ? [condition('coarse_scores', [], { ceiling: ceiling === undefined ? undefined : figure(ceiling) })]
     : [];
 }

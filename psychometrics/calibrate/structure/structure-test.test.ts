@@ -3,8 +3,15 @@ import { simulateStudy, type PatternSource } from '#psychometrics/verdicts/simul
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';
 import { studyOf } from '../read-data.ts';
-import { structureConditions, slopeConditions, untestedConditions } from './findings.ts';
-import { isShown, testStructure, type Candidate, type StructureOptions } from './structure-test.ts';
+import { reliabilityLine } from '../report/structure.ts';
+import { coarseScores, structureConditions, slopeConditions, untestedConditions } from './findings.ts';
+import {
+  ceilingUnder,
+  isShown,
+  testStructure,
+  type Candidate,
+  type StructureOptions,
+} from './structure-test.ts';
 
 const kcsOf = Array.from({ length: 12 }, (_, j) => [j % 3]);
 
@@ -38,7 +45,23 @@ describe('testStructure', () => {
       expect.arrayContaining(['independent', 'all_pairs', 'saturated', 'no_components']),
     );
     expect(test.reliabilityCeiling).toBeUndefined();
+    expect(ceilingUnder(test, 0.6)).toBe(0.6);
     expect(conditions).toEqual([]);
+  });
+
+  it('gives the ceiling under a chain, which has a probability per pattern', () => {
+    const { test } = tested(chain);
+    expect(test.chosen.parameters).toBe(24 + 3);
+    expect(test.reliabilityCeiling).toBeGreaterThan(0.3);
+    // Four equal groups by one ability: 1 - E[Var(ability | quarter)] is .861, which no test of the chain exceeds.
+    expect(test.reliabilityCeiling).toBeLessThan(0.87);
+    expect(ceilingUnder(test, 1)).toBe(test.reliabilityCeiling);
+    expect(ceilingUnder(test, 0.1)).toBe(0.1);
+  });
+
+  it('gives no ceiling to a structure without a single ability', () => {
+    const { test } = tested(exclusive);
+    expect(ceilingUnder(test, 0.9)).toBeUndefined();
   });
 
   it('finds a chain, and names its KCs', () => {
@@ -112,6 +135,25 @@ describe('facts of structure', () => {
       { code: 'slope_on_bound', subjects: ['B', 'C'] },
     ]);
     expect(slopeConditions({ ...parameters, slopes: Float64Array.of(1, 2, 3) }, ['A', 'B', 'C'])).toEqual([]);
+  });
+
+  it.each([
+    [0.85, [], 'reliability of theta 0.700, at most 0.850 on any test of these knowledge components'],
+    [
+      0.75,
+      [expect.stringMatching(/reaches a reliability above 0\.750\.$/)],
+      /at most 0\.750 .*: below 0\.80, .* too coarse/,
+    ],
+    [
+      undefined,
+      [expect.stringMatching(/^The reliability of one score cannot be stated: /)],
+      /cannot be stated: .* too coarse/,
+    ],
+  ])('marks scores as coarse by the ceiling %s', (reliabilityCeiling, sentences, line) => {
+    expect(coarseScores(reliabilityCeiling).map(({ sentence }) => sentence)).toEqual(sentences);
+    const stated = reliabilityLine({ abilities: { theta: { reliability: 0.7 } }, reliabilityCeiling });
+    expect(stated).toMatch(line);
+    if (reliabilityCeiling === undefined) expect(stated).not.toMatch(/at most/);
   });
 
   it('states that too many KCs are not tested', () => {

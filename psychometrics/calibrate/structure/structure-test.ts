@@ -7,7 +7,7 @@ import { expectedCounts } from '../expectation.ts';
 import { SLOPE_RANGE, collapse, type Design, type Parameters, type Responses } from '../model.ts';
 import { at, integerAt, log, uniformFrom } from '../numbers.ts';
 import type { Study } from '../read-data.ts';
-import { hierarchyOfCurves, independent, twoAbilities, type CurveStructure } from './curves.ts';
+import { hierarchyOfCurves, independent, twoAbilities } from './curves.ts';
 import { fitStructure, fitToCounts, fitTwoParameter, type Fit, type StructureFit } from './fit-structure.ts';
 import { createBank, tablesByLevel, type Bank } from './pattern-steps.ts';
 import { closedPatterns, directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
@@ -57,7 +57,7 @@ export interface StructureTest {
   readonly required: Prerequisites | undefined;
   readonly parts: readonly number[] | undefined;
   readonly correlation: number | undefined;
-  /** Largest reliability of any test of these KCs under a structure in place of independent KCs; undefined if that has no single ability. */
+  /** Largest reliability of any test of these KCs under the hierarchy that was chosen; undefined without one. */
   readonly reliabilityCeiling: number | undefined;
   readonly bootstrap: Bootstrap | undefined;
 }
@@ -130,7 +130,7 @@ export function testStructure(
     parts: chosen.tried.abilityOf,
     correlation:
       chosen.tried.kind === 'two_abilities' ? at(chosen.tried.fit.vector, 2 * kcs.length) : undefined,
-    reliabilityCeiling: ceilingOf(chosen.tried),
+    reliabilityCeiling: ceilingOf(design, chosen.tried),
     bootstrap: options.bootstrap === 0 ? undefined : bootstrap(context, bank, study, found, options),
   };
 }
@@ -260,15 +260,23 @@ function detailOf({ required, abilityOf }: Tried, kcs: readonly string[]): strin
   return [0, 1].map((part) => kcs.filter((_, k) => abilityOf[k] === part).join(', ')).join(' | ');
 }
 
-/** Returns 1 - E[Var(ability | pattern)] / Var(ability), the largest reliability of any test of these KCs; undefined without one ability. */
-function ceilingOf({ kind, structure, fit }: Tried): number | undefined {
-  if (kind === 'independent' || !isCurveStructure(structure)) return undefined;
-  const { points } = structure;
-  if (points.length === 0) return undefined;
-  const joint = structure.joint(fit.vector);
+/**
+ * Returns 1 - E[Var(ability | pattern)] / Var(ability) under a hierarchy, the largest reliability of any test of these KCs. Curves are fitted to its
+ * patterns, because those of a chain have a probability each and no ability: they do not determine the slopes, which then stay near usual ones, where
+ * the fit starts. Undefined for a structure without prerequisites.
+ */
+function ceilingOf(design: Design, { required, structure, fit }: Tried): number | undefined {
+  if (required === undefined) return undefined;
+  const curves = hierarchyOfCurves(design, required);
+  const everybody = new Float64Array(2 ** design.kcCount);
+  structure.support.forEach((pattern, a) => {
+    everybody[pattern] = at(fit.expected, a);
+  });
+  const joint = curves.joint(fitToCounts(curves, everybody));
+  const { points } = design;
   const nodes = points.length;
   let [mean, square, between] = [0, 0, 0];
-  for (let a = 0; a < joint.length / nodes; a += 1) {
+  for (let a = 0; a < curves.support.length; a += 1) {
     let [p, first] = [0, 0];
     for (let g = 0; g < nodes; g += 1) {
       const weight = at(joint, a * nodes + g);
@@ -282,8 +290,16 @@ function ceilingOf({ kind, structure, fit }: Tried): number | undefined {
   return (between - mean * mean) / (square - mean * mean);
 }
 
-function isCurveStructure(structure: Structure): structure is CurveStructure {
-  return 'joint' in structure;
+/**
+ * Returns the largest reliability that a score on one ability can have: the lower one of the calibration's and that under the hierarchy shown.
+ * Undefined if the structure shown has no single ability.
+ */
+export function ceilingUnder(
+  { chosen, reliabilityCeiling }: Pick<StructureTest, 'chosen' | 'reliabilityCeiling'>,
+  calibrated: number,
+): number | undefined {
+  if (chosen.kind === 'independent') return calibrated;
+  return reliabilityCeiling === undefined ? undefined : Math.min(calibrated, reliabilityCeiling);
 }
 
 /** Returns BIC of independent KCs less that of the best alternative with the cost of its search. */
