@@ -1,4 +1,7 @@
-/** EM accelerated as in em.ts (Varadhan and Roland, 2008, scheme S3), for any model whose parameters are a vector without bounds. */
+/**
+ * EM with squared extrapolation (Varadhan and Roland, 2008, Scandinavian J. of Statistics 35, 335-353, scheme S3), for any model whose parameters are
+ * a vector without bounds. The calibration itself climbs by the quasi-Newton steps of em.ts.
+ */
 import { at, clamp, sqrt } from '../numbers.ts';
 
 /** A likelihood to climb. `Counts` are the expected counts that its E-step returns. */
