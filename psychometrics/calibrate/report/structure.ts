@@ -1,7 +1,13 @@
 import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import type { Calibration } from '../calibrate.ts';
-import { LEAST_GAIN, STRONG, type Candidate, type StructureKind } from '../structure/structure-test.ts';
+import {
+  LEAST_GAIN,
+  STRONG,
+  costed,
+  type Candidate,
+  type StructureKind,
+} from '../structure/structure-test.ts';
 import { figure, pValue } from './figures.ts';
 
 const names: Readonly<Record<StructureKind, string>> = {
@@ -23,7 +29,6 @@ export function structureLine({ structure }: Calibration): string {
   if (typeof structure === 'string') return `structure ${structure}`;
   const { chosen, candidates, bootstrap } = structure;
   const others = candidates.filter((one) => one !== chosen && one.kind !== 'no_components');
-  const costed = ({ bic, searchCost }: Candidate): number => bic + searchCost;
   const [second] = others.toSorted((a, b) => costed(a) - costed(b));
   const p = bootstrap === undefined ? '' : `; bootstrap p ${pValue(bootstrap.p)}`;
   return `structure: ${nameOf(chosen)}${
@@ -56,7 +61,7 @@ export function structureSection({ structure, abilities, study }: Calibration): 
   return [
     markup`<p>The calibration assumes that KCs are independent given one ability. These models of the same answers have the same item parameters, except the last, which has a slope and a location per item and no KCs. All are fitted without priors. The answers show <b>${nameOf(chosen)}</b>. Another structure is shown if its BIC, with the cost of a search where the answers proposed it, is at least ${STRONG} lower than that of independent KCs, and if each learner gains at least ${LEAST_GAIN} of log-likelihood where it has more parameters.</p>`,
     table(
-      'Structures, the lowest BIC first',
+      'Structures, the lowest BIC with the cost of the search first',
       [
         { text: 'structure' },
         'log-likelihood',
@@ -66,7 +71,7 @@ export function structureSection({ structure, abilities, study }: Calibration): 
         'gain per learner',
       ],
       candidates
-        .toSorted((a, b) => a.bic - b.bic)
+        .toSorted((a, b) => costed(a) - costed(b))
         .map((one) => [
           nameOf(one),
           figure(one.logLikelihood, 2),

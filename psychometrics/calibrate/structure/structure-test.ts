@@ -116,9 +116,8 @@ export function testStructure(
     candidate: describe(tried.kind, detailOf(tried, kcs), tried.fit, searchCostOf(tried)),
   }));
   const independentOne = described[0] as (typeof described)[number];
-  const chosen = described
-    .filter(({ candidate }) => isShown(candidate, independentOne.candidate))
-    .reduce((a, b) => (b.candidate.bic < a.candidate.bic ? b : a), independentOne);
+  const shown = chosenOf(described.map(({ candidate }) => candidate));
+  const chosen = described.find(({ candidate }) => candidate === shown) ?? independentOne;
   return {
     candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
     chosen: chosen.candidate,
@@ -144,7 +143,15 @@ export function isShown(candidate: Candidate, base: Candidate): boolean {
   return base.bic - costed(candidate) >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
 }
 
-function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
+/** Returns the structure shown that has the lowest BIC with the cost of its search; the first candidate, independent KCs, if none is shown. */
+export function chosenOf(candidates: readonly Candidate[]): Candidate {
+  const base = candidates[0] as Candidate;
+  const shown = candidates.filter((one) => isShown(one, base));
+  return shown.reduce((a, b) => (costed(b) < costed(a) ? b : a), shown[0] ?? base);
+}
+
+/** Returns the BIC of a candidate with the cost of its search. */
+export function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
   return bic + searchCost;
 }
 
