@@ -129,9 +129,9 @@ const conditions = {
     (_, { loss }) =>
       `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.`,
   ),
-  no_components_shown: limitingFinding<{ readonly lower: string }>(
-    (_, { lower }) =>
-      `One ability without knowledge components explains the answers better (BIC lower by ${lower}): the answers do not show these components.`,
+  no_components_shown: limitingFinding<{ readonly lower: string; readonly gain: string }>(
+    (_, { lower, gain }) =>
+      `One ability without knowledge components describes the answers better (BIC lower by ${lower}, log-likelihood ${gain} higher per learner). The components may still be useful, but these answers by themselves do not support them.`,
   ),
   slope_on_bound: limitingFact<{ readonly min: number; readonly max: number }>(
     (kcs, { min, max }) =>

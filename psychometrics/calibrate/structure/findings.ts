@@ -29,8 +29,15 @@ export function structureConditions(
   } else if (chosen.kind !== 'independent') {
     found.push(condition('dependent_components', [], { loss }));
   }
-  const lower = chosen.bic - (without?.bic ?? Infinity);
-  if (lower >= STRONG) found.push(condition('no_components_shown', [], { lower: lower.toFixed(0) }));
+  // One KC is itself one ability in two levels: that a finer one fits better is no evidence against it.
+  if (without !== undefined && kcs.length > 1) {
+    const lower = chosen.bic - without.bic;
+    const gain = without.gainPerLearner - chosen.gainPerLearner;
+    if (lower >= STRONG && gain >= LEAST_GAIN) {
+      const figures = { lower: lower.toFixed(0), gain: gain.toFixed(DECIMALS) };
+      found.push(condition('no_components_shown', [], figures));
+    }
+  }
   return found;
 }
 

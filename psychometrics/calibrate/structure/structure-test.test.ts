@@ -89,14 +89,19 @@ describe('testStructure', () => {
     expect(conditions.map(({ code }) => code)).toEqual(['dependent_components']);
   });
 
-  it('prefers no KCs where one ability explains the items', () => {
+  it.each([
+    ['strong evidence and a gain', 10, 0.005, 3, ['no_components_shown']],
+    ['weaker evidence', 9, 0.005, 3, []],
+    ['a trifle per learner', 10, 0.004, 3, []],
+    ['one KC', 10, 0.005, 1, []],
+  ])('prefers one ability without KCs by %s', (_, lower, gain, kcCount, codes) => {
     const { test, conditions } = tested(undefined);
-    const without = test.candidates.map((one) =>
-      one.kind === 'no_components' ? { ...one, bic: test.chosen.bic - 10 } : one,
-    );
     expect(conditions).toEqual([]);
-    const found = structureConditions({ ...test, candidates: without }, ['K1', 'K2', 'K3']);
-    expect(found.map(({ code }) => code)).toEqual(['no_components_shown']);
+    const candidates = test.candidates.map((one) =>
+      one.kind === 'no_components' ? { ...one, bic: test.chosen.bic - lower, gainPerLearner: gain } : one,
+    );
+    const found = structureConditions({ ...test, candidates }, ['K1', 'K2', 'K3'].slice(0, kcCount));
+    expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
   it('draws the same p value for a seed', () => {
