@@ -73,7 +73,7 @@ export function structureSection({ structure, abilities, study }: Calibration): 
       candidates
         .toSorted((a, b) => costed(a) - costed(b))
         .map((one) => [
-          nameOf(one),
+          one.converged ? nameOf(one) : `${nameOf(one)} (stopped before its end)`,
           figure(one.logLikelihood, 2),
           String(one.parameters),
           figure(one.bic, 1),

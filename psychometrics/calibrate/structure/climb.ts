@@ -19,6 +19,8 @@ export interface Summit<Counts> {
   readonly counts: Counts;
   /** Log-likelihoods of the accepted steps; they never fall. */
   readonly history: readonly number[];
+  /** Whether the climb ended because the gains did, not the E-steps. */
+  readonly converged: boolean;
 }
 
 /** The gains below which a climb ends: of a plain step, and of a whole cycle with its extrapolation. The log-likelihood is then within .01. */
@@ -41,7 +43,8 @@ export function climb<Counts extends { readonly logLikelihood: number }>(
     const first = maximize(counts, vector);
     const afterFirst = expect(first);
     history.push(afterFirst.logLikelihood);
-    if (afterFirst.logLikelihood - before < STEP_GAIN) return { vector: first, counts: afterFirst, history };
+    if (afterFirst.logLikelihood - before < STEP_GAIN)
+      return { vector: first, counts: afterFirst, history, converged: true };
     const second = maximize(afterFirst, first);
     const { ahead, length } = extrapolated(vector, first, second, reach);
     vector = project(ahead);
@@ -55,9 +58,9 @@ export function climb<Counts extends { readonly logLikelihood: number }>(
       steps += 1;
     }
     history.push(counts.logLikelihood);
-    if (counts.logLikelihood - before < CYCLE_GAIN) break;
+    if (counts.logLikelihood - before < CYCLE_GAIN) return { vector, counts, history, converged: true };
   }
-  return { vector, counts, history };
+  return { vector, counts, history, converged: false };
 }
 
 /** Returns the extrapolation of two steps, of 1 (the second step itself) to `reach` times their length. */

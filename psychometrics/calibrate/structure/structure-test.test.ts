@@ -45,6 +45,7 @@ describe('testStructure', () => {
     expect(test.candidates.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['independent', 'all_pairs', 'saturated', 'no_components']),
     );
+    expect(test.candidates.filter(({ converged }) => !converged)).toEqual([]);
     expect(test.reliabilityCeiling).toBeUndefined();
     expect(ceilingUnder(test, 0.6)).toBe(0.6);
     expect(conditions).toEqual([]);
@@ -86,6 +87,7 @@ describe('testStructure', () => {
   it('finds KCs that exclude each other, which no ability explains, as dependent', () => {
     const { test, conditions } = tested(exclusive);
     expect(['all_pairs', 'saturated']).toContain(test.chosen.kind);
+    expect(test.candidates.filter(({ converged }) => !converged)).toEqual([]);
     expect(conditions.map(({ code }) => code)).toEqual(['dependent_components']);
   });
 
@@ -123,6 +125,7 @@ describe('isShown', () => {
     bic: 2100,
     searchCost: 0,
     gainPerLearner: 0,
+    converged: true,
   };
   it.each([
     ['a lower BIC by strong evidence and a gain', { bic: 2090, parameters: 21, gainPerLearner: 0.005 }, true],

@@ -36,6 +36,8 @@ export interface Candidate {
   readonly searchCost: number;
   /** Log-likelihood per learner above that of the independent structure. */
   readonly gainPerLearner: number;
+  /** Whether its fit reached its end: one that was stopped may be better than its figures. */
+  readonly converged: boolean;
 }
 
 /** The bootstrap of the best alternative against independent KCs. */
@@ -109,6 +111,7 @@ export function testStructure(
     logLikelihood: fit.logLikelihood,
     parameters: fit.parameters,
     bic: fit.bic,
+    converged: fit.converged,
     gainPerLearner: (fit.logLikelihood - base.logLikelihood) / responses.learners,
   });
   const described = [found.independent, ...found.others].map((tried) => ({
@@ -185,9 +188,6 @@ interface Found {
   readonly others: readonly Tried[];
 }
 
-/** E-steps of a fit that serves as a guide for proposals. */
-const GUIDE_STEPS = 30;
-
 /** Fits independent KCs and all alternatives, those proposed by the answers included. */
 function search(
   { design, kcsOf, hierarchy }: Context,
@@ -206,16 +206,14 @@ function search(
     tried: Omit<Tried, 'fit'>,
     everybody: Float64Array,
     tables: readonly Float64Array[],
-    mostSteps?: number,
   ): Tried => {
     const vector = fitToCounts(tried.structure, everybody);
-    return { ...tried, fit: fitStructure(bank, tried.structure, responses, { vector, tables }, mostSteps) };
+    return { ...tried, fit: fitStructure(bank, tried.structure, responses, { vector, tables }) };
   };
   const pairs = attempt(
     { kind: 'all_pairs', structure: allPairs(kcCount) },
     base.fit.expected,
     base.fit.tables,
-    GUIDE_STEPS,
   );
   const guide = pairs.fit;
   const full =
