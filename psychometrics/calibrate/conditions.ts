@@ -109,13 +109,15 @@ const conditions = {
     readonly hierarchy: string;
     readonly loss: string;
     readonly fewer: number;
+    /** KCs whose unpenalized slope is on its bound, quoted; empty if there are none. */
+    readonly onBound: string;
   }>(
-    (_, { hierarchy, loss, fewer }) =>
+    (_, { hierarchy, loss, fewer, onBound }) =>
       `The answers show prerequisites (${hierarchy}): components that are independent given ability ${
         fewer > 0
           ? `need ${fewer} more parameters to fit as well`
           : `lose ${loss} of log-likelihood per learner`
-      }. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.`,
+      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.`,
   ),
   two_abilities: limitingFinding<{
     readonly parts: string;
@@ -135,7 +137,7 @@ const conditions = {
   ),
   slope_on_bound: limitingFact<{ readonly min: number; readonly max: number }>(
     (kcs, { min, max }) =>
-      `The slope of ${kcs} is on its bound: at ${max} mastery is a step in ability, a sign of prerequisites; at ${min} it hardly depends on ability.`,
+      `The slope of ${kcs} is on its bound: at ${max} mastery is a step in ability, at ${min} it hardly depends on ability. Prerequisites may cause it, and so may too few items or learners.`,
   ),
   structure_untested: limitingFact<{ readonly kcs: number; readonly most: number }>(
     (_, { kcs, most }) =>
@@ -208,18 +210,22 @@ export interface Condition {
 /** The most subjects that a sentence names. */
 const NAMED = 8;
 
+/** Quotes the first of some names, and counts the others. */
+export function quotedNames(names: readonly string[]): string {
+  const quoted = names.slice(0, NAMED).map((name) => `"${name}"`);
+  const more = names.length - quoted.length;
+  return [...quoted, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
 /** Returns a condition with its sentence. Subjects are names of items, KCs or groups; the sentence quotes the first of them and counts the others. */
 export function condition<Code extends ConditionCode>(
   code: Code,
   subjects: readonly string[],
   ...[figures]: FiguresOf<Code> extends undefined ? [] : [FiguresOf<Code>]
 ): Condition {
-  const quoted = subjects.slice(0, NAMED).map((name) => `"${name}"`);
-  const more = subjects.length - quoted.length;
-  const named = [...quoted, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   // The row's figures are those of its code, which a union of all rows does not show.
   const row = conditions[code] as Row<FiguresOf<Code> | undefined>;
-  return { code, subjects, sentence: row.sentence(named, figures) };
+  return { code, subjects, sentence: row.sentence(quotedNames(subjects), figures) };
 }
 
 /** Returns whether a condition is inferred from the answers, so that chance can produce it in a sound study. */

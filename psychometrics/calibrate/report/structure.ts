@@ -83,7 +83,7 @@ export function structureSection({ structure, abilities, study }: Calibration): 
     ),
     slopesOnBound.length === 0
       ? undefined
-      : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, a sign of prerequisites.</p>`,
+      : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, as prerequisites may cause it.</p>`,
     markup`<p>Largest reliability of θ on any test of these KCs: ${figure(abilities.theta.reliabilityCeiling)} as calibrated${
       chosen.kind === 'independent'
         ? ''

@@ -1,6 +1,6 @@
 /** What a test of structure has against a calibration. */
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
-import { condition, type Condition } from '../conditions.ts';
+import { condition, quotedNames, type Condition } from '../conditions.ts';
 import { SLOPE_RANGE, type Parameters } from '../model.ts';
 import { figure } from '../report/figures.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG, type StructureTest } from './structure-test.ts';
@@ -10,7 +10,7 @@ const DECIMALS = 3;
 
 /** Returns the conditions of structure: one of what the answers show, and one if a model without KCs describes them better than any structure. */
 export function structureConditions(
-  { chosen, candidates, correlation, required, parts }: StructureTest,
+  { chosen, candidates, correlation, required, parts, slopesOnBound }: StructureTest,
   kcs: readonly string[],
 ): Condition[] {
   const [base] = candidates;
@@ -21,8 +21,9 @@ export function structureConditions(
     const concerned = kcs.filter((_, k) =>
       required.some((bits, l) => (l === k && bits > 0) || (bits >>> k) & 1),
     );
+    const onBound = quotedNames(slopesOnBound.map((k) => kcs[k] ?? ''));
     const fewer = chosen.gainPerLearner < LEAST_GAIN ? (base?.parameters ?? 0) - chosen.parameters : 0;
-    found.push(condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer }));
+    found.push(condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer, onBound }));
   } else if (parts !== undefined) {
     const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss };
     found.push(condition('two_abilities', [], figures));

@@ -79,6 +79,14 @@ describe('testStructure', () => {
     ]);
   });
 
+  it('names slopes on a bound as support of prerequisites, if there are any', () => {
+    const { test } = tested(chain);
+    const [first] = structureConditions({ ...test, slopesOnBound: [0, 2] }, ['A', 'B', 'C']);
+    expect(first?.sentence).toContain(', and without priors the slope of "A", "C" is on its bound. ');
+    const [none] = structureConditions({ ...test, slopesOnBound: [] }, ['A', 'B', 'C']);
+    expect(none?.sentence).not.toContain('bound');
+  });
+
   it('takes a given hierarchy without a cost for the search', () => {
     const { test } = tested(chain, { hierarchy: [0, 1, 3] });
     expect(test.chosen).toMatchObject({ kind: 'given_hierarchy', searchCost: 0 });
@@ -150,7 +158,11 @@ describe('facts of structure', () => {
   it('names KCs whose slope is on a bound', () => {
     const parameters = { tables: [], slopes: Float64Array.of(1, 25, 0.05), locations: new Float64Array(3) };
     expect(slopeConditions(parameters, ['A', 'B', 'C'])).toMatchObject([
-      { code: 'slope_on_bound', subjects: ['B', 'C'] },
+      {
+        code: 'slope_on_bound',
+        subjects: ['B', 'C'],
+        sentence: expect.stringMatching(/may cause it/) as string,
+      },
     ]);
     expect(slopeConditions({ ...parameters, slopes: Float64Array.of(1, 2, 3) }, ['A', 'B', 'C'])).toEqual([]);
   });
