@@ -30,6 +30,13 @@ const forbiddingFact = rowsOf('not_releasable', 'fact');
 const limitingFinding = rowsOf('limited', 'finding');
 const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
+/** Returns the addition to a sentence about structure if rows of some items, quoted, were replaced before its test; nothing without any. */
+function byRows(items: string): string {
+  return items === ''
+    ? ''
+    : ` Tested with other components for ${items} than the Q-matrix names, because the answers contradict these rows.`;
+}
+
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
   not_converged: forbiddingFact<{ readonly iterations: number; readonly isAtRest?: boolean }>(
@@ -111,29 +118,35 @@ const conditions = {
     readonly fewer: number;
     /** KCs whose unpenalized slope is on its bound, quoted; empty if there are none. */
     readonly onBound: string;
+    readonly rows: string;
   }>(
-    (_, { hierarchy, loss, fewer, onBound }) =>
+    (_, { hierarchy, loss, fewer, onBound, rows }) =>
       `The answers show prerequisites (${hierarchy}): components that are independent given ability ${
         fewer > 0
           ? `need ${fewer} more parameters to fit as well`
           : `lose ${loss} of log-likelihood per learner`
-      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.`,
+      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.${byRows(rows)}`,
   ),
   two_abilities: limitingFinding<{
     readonly parts: string;
     readonly correlation: string;
     readonly loss: string;
+    readonly rows: string;
   }>(
-    (_, { parts, correlation, loss }) =>
-      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.`,
+    (_, { parts, correlation, loss, rows }) =>
+      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.${byRows(rows)}`,
   ),
-  dependent_components: limitingFinding<{ readonly loss: string }>(
-    (_, { loss }) =>
-      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.`,
+  dependent_components: limitingFinding<{ readonly loss: string; readonly rows: string }>(
+    (_, { loss, rows }) =>
+      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.${byRows(rows)}`,
   ),
-  no_components_shown: limitingFinding<{ readonly lower: string; readonly gain: string }>(
-    (_, { lower, gain }) =>
-      `One ability without knowledge components describes the answers better (BIC lower by ${lower}, log-likelihood ${gain} higher per learner). The components may still be useful, but these answers by themselves do not support them.`,
+  no_components_shown: limitingFinding<{
+    readonly lower: string;
+    readonly gain: string;
+    readonly rows: string;
+  }>(
+    (_, { lower, gain, rows }) =>
+      `One ability without knowledge components describes the answers better (BIC lower by ${lower}, log-likelihood ${gain} higher per learner). The components may still be useful, but these answers by themselves do not support them.${byRows(rows)}`,
   ),
   slope_on_bound: limitingFact<{ readonly min: number; readonly max: number }>(
     (kcs, { min, max }) =>

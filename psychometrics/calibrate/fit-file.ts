@@ -152,8 +152,9 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
 /** Returns the test of structure, with KCs by name. */
 function structureMember({ structure, study }: Calibration): Record<string, unknown> {
   if (typeof structure === 'string') return { chosen: null, absent: structure };
-  const { candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  const { rows, candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
   return {
+    rows,
     candidates,
     chosen,
     correlation: correlation ?? null,

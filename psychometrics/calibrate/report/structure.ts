@@ -57,9 +57,12 @@ export function reliabilityLine({
 /** Renders the comparison of structures. */
 export function structureSection({ structure, abilities, study }: Calibration): (Markup | undefined)[] {
   if (typeof structure === 'string') return [markup`<p>The structure is ${structure}.</p>`];
-  const { candidates, chosen, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  const { rows, candidates, chosen, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
   return [
     markup`<p>The calibration assumes that KCs are independent given one ability. These models of the same answers have the same item parameters, except the last, which has a slope and a location per item and no KCs. All are fitted without priors. The answers show <b>${nameOf(chosen)}</b>. Another structure is shown if its BIC, with the cost of a search where the answers proposed it, is at least ${STRONG} lower than that of independent KCs, and if each learner gains at least ${LEAST_GAIN} of log-likelihood where it has more parameters.</p>`,
+    rows.length === 0
+      ? undefined
+      : markup`<p>The answers contradict some rows of the Q-matrix. The structure is tested with other rows in their place: ${rows.map(({ item, kcs }) => `${item} needs ${kcs.join(', ')}`).join('; ')}.</p>`,
     table(
       'Structures, the lowest BIC with the cost of the search first',
       [

@@ -10,12 +10,13 @@ const DECIMALS = 3;
 
 /** Returns the conditions of structure: one of what the answers show, and one if a model without KCs describes them better than any structure. */
 export function structureConditions(
-  { chosen, candidates, correlation, required, parts, slopesOnBound }: StructureTest,
+  { chosen, candidates, correlation, required, parts, slopesOnBound, rows: replaced }: StructureTest,
   kcs: readonly string[],
 ): Condition[] {
   const [base] = candidates;
   const without = candidates.find(({ kind }) => kind === 'no_components');
   const loss = chosen.gainPerLearner.toFixed(DECIMALS);
+  const rows = quotedNames(replaced.map(({ item }) => item));
   const found: Condition[] = [];
   if (required !== undefined) {
     const concerned = kcs.filter((_, k) =>
@@ -23,19 +24,21 @@ export function structureConditions(
     );
     const onBound = quotedNames(slopesOnBound.map((k) => kcs[k] ?? ''));
     const fewer = chosen.gainPerLearner < LEAST_GAIN ? (base?.parameters ?? 0) - chosen.parameters : 0;
-    found.push(condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer, onBound }));
+    found.push(
+      condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer, onBound, rows }),
+    );
   } else if (parts !== undefined) {
-    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss };
+    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss, rows };
     found.push(condition('two_abilities', [], figures));
   } else if (chosen.kind !== 'independent') {
-    found.push(condition('dependent_components', [], { loss }));
+    found.push(condition('dependent_components', [], { loss, rows }));
   }
   // One KC is itself one ability in two levels: that a finer one fits better is no evidence against it.
   if (without !== undefined && kcs.length > 1) {
     const lower = chosen.bic - without.bic;
     const gain = without.gainPerLearner - chosen.gainPerLearner;
     if (lower >= STRONG && gain >= LEAST_GAIN) {
-      const figures = { lower: lower.toFixed(0), gain: gain.toFixed(DECIMALS) };
+      const figures = { lower: lower.toFixed(0), gain: gain.toFixed(DECIMALS), rows };
       found.push(condition('no_components_shown', [], figures));
     }
   }

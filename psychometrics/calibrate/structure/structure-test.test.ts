@@ -17,11 +17,15 @@ import {
 const kcsOf = Array.from({ length: 12 }, (_, j) => [j % 3]);
 
 /** Tests a study of three KCs. */
-function tested(patterns: PatternSource | undefined, options: Partial<StructureOptions> = {}) {
+function tested(
+  patterns: PatternSource | undefined,
+  options: Partial<StructureOptions> = {},
+  rowOf: (kcs: number[], item: number) => number[] = (kcs) => kcs,
+) {
   const plan = { learners: 600, kcs: 3, kcsOf, seed: 4 };
   const study = studyOf(simulateStudy(patterns === undefined ? plan : { ...plan, patterns }));
   if (!study.ok) throw new Error(study.error.join());
-  const design = createDesign('dina', 3, kcsOf, { bound: 0.001, penalty: 'weak' });
+  const design = createDesign('dina', 3, kcsOf.map(rowOf), { bound: 0.001, penalty: 'weak' });
   const limits = { maximumIterations: 500, tolerance: 1e-3 };
   const { parameters } = fit(design, study.value.responses, startingParameters(design), limits);
   const test = testStructure(design, parameters, study.value, {
@@ -85,6 +89,17 @@ describe('testStructure', () => {
     expect(first?.sentence).toContain(', and without priors the slope of "A", "C" is on its bound. ');
     const [none] = structureConditions({ ...test, slopesOnBound: [] }, ['A', 'B', 'C']);
     expect(none?.sentence).not.toContain('bound');
+  });
+
+  it('states rows that were replaced, and only these', () => {
+    const own = tested(chain);
+    expect(own.test.rows).toEqual([]);
+    expect(own.conditions[0]?.sentence).not.toContain('Q-matrix');
+    const replaced = tested(chain, {}, (kcs, j) => (j === 3 ? [0, 1] : kcs));
+    expect(replaced.test.rows).toEqual([{ item: 'I4', kcs: ['K1', 'K2'] }]);
+    expect(replaced.conditions[0]?.sentence).toMatch(
+      / Tested with other components for "I4" than the Q-matrix names/,
+    );
   });
 
   it('takes a given hierarchy without a cost for the search', () => {

@@ -49,7 +49,16 @@ export interface Bootstrap {
   readonly p: number;
 }
 
+/** A row of the Q-matrix that was replaced before the test, because the answers contradict it. */
+export interface ReplacedRow {
+  readonly item: string;
+  /** Names of the KCs by which the item was tested. */
+  readonly kcs: readonly string[];
+}
+
 export interface StructureTest {
+  /** Rows other than those of the Q-matrix (`q_row_doubtful`); empty if all are its own. */
+  readonly rows: readonly ReplacedRow[];
   readonly candidates: readonly Candidate[];
   /** The structure that the answers show, by the rule of `isShown`. */
   readonly chosen: Candidate;
@@ -122,6 +131,7 @@ export function testStructure(
   const shown = chosenOf(described.map(({ candidate }) => candidate));
   const chosen = described.find(({ candidate }) => candidate === shown) ?? independentOne;
   return {
+    rows: replacedRows(design, study),
     candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
     chosen: chosen.candidate,
     slopesOnBound: kcs.flatMap((_, k) => {
@@ -144,6 +154,15 @@ export function testStructure(
 export function isShown(candidate: Candidate, base: Candidate): boolean {
   const isSimpler = candidate.parameters <= base.parameters;
   return base.bic - costed(candidate) >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
+}
+
+function replacedRows({ items }: Design, study: Study): ReplacedRow[] {
+  const inOrder = (kcs: readonly number[] = []): number[] => kcs.toSorted((a, b) => a - b);
+  return items.flatMap(({ kcs }, j) =>
+    inOrder(kcs).join() === inOrder(study.kcsOf[j]).join()
+      ? []
+      : [{ item: study.items[j] ?? '', kcs: inOrder(kcs).map((k) => study.kcs[k] ?? '') }],
+  );
 }
 
 /** Returns the structure shown that has the lowest BIC with the cost of its search; the first candidate, independent KCs, if none is shown. */
