@@ -4,7 +4,6 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { pointer } from '#shared/kernel/defect.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { calibrate, type Calibration } from './calibrate/calibrate.ts';
 import { verdictOf, type Verdict } from './calibrate/conditions.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
@@ -12,7 +11,7 @@ import type { ItemModel } from './calibrate/model.ts';
 import { progressLine } from './calibrate/progress-line.ts';
 import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
-import { structureLine } from './calibrate/report/structure.ts';
+import { reliabilityLine, structureLine } from './calibrate/report/structure.ts';
 import { verdictSentence } from './calibrate/report/verdict.ts';
 import { readHierarchy, type Prerequisites } from './calibrate/structure/prerequisites.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
@@ -329,7 +328,6 @@ function summary(
   const { criteria, em, study, abilities, limitedInformation: m2 } = calibration;
   const accuracies = abilities.kcs.map(({ accuracy }) => accuracy);
   const missing = missingLine(study);
-  const ceiling = calibration.reliabilityCeiling;
   return [
     `${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components`,
     ...(missing === undefined ? [] : [plainText(missing)]),
@@ -337,11 +335,7 @@ function summary(
     typeof m2 === 'string'
       ? m2
       : `M2 ${m2.statistic.toFixed(1)} on ${m2.df} degrees of freedom, RMSEA2 ${m2.rmsea.toFixed(3)}`,
-    `reliability of theta ${abilities.theta.reliability.toFixed(3)}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${
-      ceiling < INDIVIDUAL_RELIABILITY
-        ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, scores are marked as too coarse for an individual`
-        : ''
-    }`,
+    reliabilityLine(calibration),
     plainText(structureLine(calibration)),
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
     ...priceLine(calibration),

@@ -1,5 +1,4 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
-import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
 import { checkItems } from './checks/items.ts';
 import { checkLearners } from './checks/learners.ts';
@@ -21,9 +20,19 @@ import type { Study } from './read-data.ts';
 import { figure } from './report/figures.ts';
 import { standardErrors, type StandardErrors } from './standard-errors.ts';
 import { bestFit } from './starts.ts';
-import { slopeConditions, structureConditions, untestedConditions } from './structure/findings.ts';
+import {
+  coarseScores,
+  slopeConditions,
+  structureConditions,
+  untestedConditions,
+} from './structure/findings.ts';
 import type { Prerequisites } from './structure/prerequisites.ts';
-import { MAXIMUM_TESTED_KCS, testStructure, type StructureTest } from './structure/structure-test.ts';
+import {
+  MAXIMUM_TESTED_KCS,
+  ceilingUnder,
+  testStructure,
+  type StructureTest,
+} from './structure/structure-test.ts';
 
 export interface CalibrateOptions {
   readonly model: ItemModel;
@@ -77,8 +86,8 @@ export interface Calibration {
   readonly againstDina: AgainstDina | undefined;
   /** The test of structure, or why there is none. */
   readonly structure: StructureTest | string;
-  /** The largest reliability of any test of these KCs: under the structure that the answers show, and under independent KCs, the lower one. */
-  readonly reliabilityCeiling: number;
+  /** The largest reliability of any test of these KCs (`ceilingUnder`); undefined if the answers show a structure without a single ability. */
+  readonly reliabilityCeiling: number | undefined;
   readonly conditions: readonly Condition[];
 }
 
@@ -154,10 +163,8 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   ];
   const structure = structureOf(better, study, found, options);
   const isTested = typeof structure !== 'string';
-  const reliabilityCeiling = Math.min(
-    calibration.abilities.theta.reliabilityCeiling,
-    (isTested ? structure.reliabilityCeiling : undefined) ?? 1,
-  );
+  const calibrated = calibration.abilities.theta.reliabilityCeiling;
+  const reliabilityCeiling = isTested ? ceilingUnder(structure, calibrated) : calibrated;
   const fitted = { ...calibration, structure, reliabilityCeiling };
   const conditions = [
     ...found,
@@ -322,7 +329,6 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
   const rmsea = typeof m2 === 'string' ? undefined : m2.rmsea;
   const residual = srmsr(pairs);
   const isPoor = Math.max(rmsea ?? 0, residual ?? 0) > POOR;
-  const ceiling = calibration.reliabilityCeiling;
   return [
     ...(em.converged
       ? []
@@ -358,8 +364,6 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
             seed: options.seed,
           }),
         ]),
-    ...(ceiling < INDIVIDUAL_RELIABILITY
-      ? [condition('coarse_scores', [], { ceiling: figure(ceiling) })]
-      : []),
+    ...coarseScores(calibration.reliabilityCeiling),
   ];
 }

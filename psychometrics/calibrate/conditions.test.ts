@@ -108,6 +108,8 @@ describe('docs/calibrate.md', () => {
       ['rapid_guessers', LEAST_SHARE],
       ['prerequisites', STRONG],
       ['two_abilities', LEAST_GAIN],
+      ['no_components_shown', STRONG],
+      ['no_components_shown', LEAST_GAIN],
       ['structure_untested', MAXIMUM_TESTED_KCS],
       ['poor_fit', POOR],
       ['component_rarely_measured', ITEMS_PER_KC],

@@ -32,6 +32,13 @@ const forbiddingFact = rowsOf('not_releasable', 'fact');
 const limitingFinding = rowsOf('limited', 'finding');
 const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
+/** Returns the addition to a sentence about structure if rows of some items, quoted, were replaced before its test; nothing without any. */
+function byRows(items: string): string {
+  return items === ''
+    ? ''
+    : ` Tested with other components for ${items} than the Q-matrix names, because the answers contradict these rows.`;
+}
+
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
   not_converged: forbiddingFact<{
@@ -48,7 +55,7 @@ const conditions = {
   // Checks of the tables: checks/.
   too_few_learners: forbiddingFact<{ readonly learners: number; readonly least: number }>(
     (_, { learners, least }) =>
-      `Learners who gave answers: ${learners}. With fewer than ${least}, no parameter can be told from chance.`,
+      `Learners who gave answers: ${learners}. With fewer than ${least}, parameters are hardly more than chance.`,
   ),
   component_without_variance: forbiddingFact(
     (kcs) =>
@@ -128,33 +135,41 @@ const conditions = {
     readonly hierarchy: string;
     readonly loss: string;
     readonly fewer: number;
+    /** KCs whose unpenalized slope is on its bound, quoted; empty if there are none. */
+    readonly onBound: string;
+    readonly rows: string;
   }>(
-    (_, { hierarchy, loss, fewer }) =>
+    (_, { hierarchy, loss, fewer, onBound, rows }) =>
       `The answers show prerequisites (${hierarchy}): components that are independent given ability ${
         fewer > 0
           ? `need ${fewer} more parameters to fit as well`
           : `lose ${loss} of log-likelihood per learner`
-      }. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.`,
+      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.${byRows(rows)}`,
   ),
   two_abilities: limitingFinding<{
     readonly parts: string;
     readonly correlation: string;
     readonly loss: string;
+    readonly rows: string;
   }>(
-    (_, { parts, correlation, loss }) =>
-      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.`,
+    (_, { parts, correlation, loss, rows }) =>
+      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.${byRows(rows)}`,
   ),
-  dependent_components: limitingFinding<{ readonly loss: string }>(
-    (_, { loss }) =>
-      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.`,
+  dependent_components: limitingFinding<{ readonly loss: string; readonly rows: string }>(
+    (_, { loss, rows }) =>
+      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.${byRows(rows)}`,
   ),
-  no_components_shown: limitingFinding<{ readonly lower: string }>(
-    (_, { lower }) =>
-      `One ability without knowledge components explains the answers better (BIC lower by ${lower}): the answers do not show these components.`,
+  no_components_shown: limitingFinding<{
+    readonly lower: string;
+    readonly gain: string;
+    readonly rows: string;
+  }>(
+    (_, { lower, gain, rows }) =>
+      `One ability without knowledge components describes the answers better (BIC lower by ${lower}, log-likelihood ${gain} higher per learner). The components may still be useful, but these answers by themselves do not support them.${byRows(rows)}`,
   ),
   slope_on_bound: limitingFact<{ readonly min: number; readonly max: number }>(
     (kcs, { min, max }) =>
-      `The slope of ${kcs} is on its bound: at ${max} mastery is a step in ability, a sign of prerequisites; at ${min} it hardly depends on ability.`,
+      `The slope of ${kcs} is on its bound: at ${max} mastery is a step in ability, at ${min} it hardly depends on ability. Prerequisites may cause it, and so may too few items or learners.`,
   ),
   structure_untested: limitingFact<{ readonly kcs: number; readonly most: number }>(
     (_, { kcs, most }) =>
@@ -219,9 +234,10 @@ const conditions = {
         dropped > 0 ? `; ${dropped} others were dropped after short runs` : ''
       }. The best fit is written.`,
   ),
-  coarse_scores: limitingFact<{ readonly ceiling: string }>(
-    (_, { ceiling }) =>
-      `Scores are too coarse for an individual: no test of these knowledge components reaches a reliability above ${ceiling}.`,
+  coarse_scores: limitingFact<{ readonly ceiling: string | undefined }>((_, { ceiling }) =>
+    ceiling === undefined
+      ? 'The reliability of one score cannot be stated: the answers show a structure without a single ability. Scores count as too coarse for an individual.'
+      : `Scores are too coarse for an individual: no test of these knowledge components reaches a reliability above ${ceiling}.`,
   ),
   learners_without_answers: limitingFact<{ readonly learners: number }>(
     (_, { learners }) => `Learners left out because they answered no item: ${learners}.`,
@@ -241,18 +257,22 @@ export interface Condition {
 /** The most subjects that a sentence names. */
 const NAMED = 8;
 
+/** Quotes the first of some names, and counts the others. */
+export function quotedNames(names: readonly string[]): string {
+  const quoted = names.slice(0, NAMED).map((name) => `"${name}"`);
+  const more = names.length - quoted.length;
+  return [...quoted, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
 /** Returns a condition with its sentence. Subjects are names of items, KCs or groups; the sentence quotes the first of them and counts the others. */
 export function condition<Code extends ConditionCode>(
   code: Code,
   subjects: readonly string[],
   ...[figures]: FiguresOf<Code> extends undefined ? [] : [FiguresOf<Code>]
 ): Condition {
-  const quoted = subjects.slice(0, NAMED).map((name) => `"${name}"`);
-  const more = subjects.length - quoted.length;
-  const named = [...quoted, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   // The row's figures are those of its code, which a union of all rows does not show.
   const row = conditions[code] as Row<FiguresOf<Code> | undefined>;
-  return { code, subjects, sentence: row.sentence(named, figures) };
+  return { code, subjects, sentence: row.sentence(quotedNames(subjects), figures) };
 }
 
 /** Returns whether a condition is inferred from the answers, so that chance can produce it in a sound study. */

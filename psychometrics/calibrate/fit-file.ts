@@ -130,7 +130,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       })),
     },
     comparison: chosen(againstDina, ({ dina, test }) => ({ dina, likelihoodRatio: test })),
-    reliabilityCeiling: calibration.reliabilityCeiling,
+    reliabilityCeiling: calibration.reliabilityCeiling ?? null,
     structure: structureMember(calibration),
     pairs: pairs.map((pair) => ({
       items: [nameOf(pair.first), nameOf(pair.second)],
@@ -152,8 +152,9 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
 /** Returns the test of structure, with KCs by name. */
 function structureMember({ structure, study }: Calibration): Record<string, unknown> {
   if (typeof structure === 'string') return { chosen: null, absent: structure };
-  const { candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  const { rows, candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
   return {
+    rows,
     candidates,
     chosen,
     correlation: correlation ?? null,

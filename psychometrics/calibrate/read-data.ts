@@ -83,7 +83,7 @@ export function missingLine({ items, responses, answered, missing }: Study): str
 
 /** Fewer learners than this give unstable parameters of any cognitive diagnosis model. */
 export const FEW_LEARNERS = 100;
-/** Fewer give none that could be told from chance. */
+/** With fewer, parameters are hardly more than chance. */
 export const TOO_FEW_LEARNERS = 30;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
 export const ITEMS_PER_KC = 3;

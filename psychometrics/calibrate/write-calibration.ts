@@ -170,7 +170,7 @@ export function calibrationFile(
       };
     }),
     scale: Array.from(design.points, (point) => Number((scale.base + scale.perTheta * point).toFixed(6))),
-    reliabilityCeiling: Number(calibration.reliabilityCeiling.toFixed(6)),
+    reliabilityCeiling: Number((calibration.reliabilityCeiling ?? 0).toFixed(6)),
   });
   const doc = (member: string): readonly string[] => ['document', member];
   const limitations = [

@@ -1,6 +1,13 @@
 import { markup, table, type Markup } from '#tools/page/markup.ts';
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import type { Calibration } from '../calibrate.ts';
-import { LEAST_GAIN, STRONG, type Candidate, type StructureKind } from '../structure/structure-test.ts';
+import {
+  LEAST_GAIN,
+  STRONG,
+  costed,
+  type Candidate,
+  type StructureKind,
+} from '../structure/structure-test.ts';
 import { figure, pValue } from './figures.ts';
 
 const names: Readonly<Record<StructureKind, string>> = {
@@ -22,7 +29,6 @@ export function structureLine({ structure }: Calibration): string {
   if (typeof structure === 'string') return `structure ${structure}`;
   const { chosen, candidates, bootstrap } = structure;
   const others = candidates.filter((one) => one !== chosen && one.kind !== 'no_components');
-  const costed = ({ bic, searchCost }: Candidate): number => bic + searchCost;
   const [second] = others.toSorted((a, b) => costed(a) - costed(b));
   const p = bootstrap === undefined ? '' : `; bootstrap p ${pValue(bootstrap.p)}`;
   return `structure: ${nameOf(chosen)}${
@@ -32,14 +38,33 @@ export function structureLine({ structure }: Calibration): string {
   }${p}`;
 }
 
+/** Returns the reliability of ability with its largest value in one line. */
+export function reliabilityLine({
+  abilities,
+  reliabilityCeiling: ceiling,
+}: Pick<Calibration, 'reliabilityCeiling'> & {
+  readonly abilities: { readonly theta: Pick<Calibration['abilities']['theta'], 'reliability'> };
+}): string {
+  const reliability = `reliability of theta ${abilities.theta.reliability.toFixed(3)}`;
+  const marked = 'scores are marked as too coarse for an individual';
+  if (ceiling === undefined)
+    return `${reliability} as calibrated; the structure shown has no single ability, so the reliability of one score cannot be stated: ${marked}`;
+  return `${reliability}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${
+    ceiling < INDIVIDUAL_RELIABILITY ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, ${marked}` : ''
+  }`;
+}
+
 /** Renders the comparison of structures. */
 export function structureSection({ structure, abilities, study }: Calibration): (Markup | undefined)[] {
   if (typeof structure === 'string') return [markup`<p>The structure is ${structure}.</p>`];
-  const { candidates, chosen, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  const { rows, candidates, chosen, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
   return [
     markup`<p>The calibration assumes that KCs are independent given one ability. These models of the same answers have the same item parameters, except the last, which has a slope and a location per item and no KCs. All are fitted without priors. The answers show <b>${nameOf(chosen)}</b>. Another structure is shown if its BIC, with the cost of a search where the answers proposed it, is at least ${STRONG} lower than that of independent KCs, and if each learner gains at least ${LEAST_GAIN} of log-likelihood where it has more parameters.</p>`,
+    rows.length === 0
+      ? undefined
+      : markup`<p>The answers contradict some rows of the Q-matrix. The structure is tested with other rows in their place: ${rows.map(({ item, kcs }) => `${item} needs ${kcs.join(', ')}`).join('; ')}.</p>`,
     table(
-      'Structures, the lowest BIC first',
+      'Structures, the lowest BIC with the cost of the search first',
       [
         { text: 'structure' },
         'log-likelihood',
@@ -49,9 +74,9 @@ export function structureSection({ structure, abilities, study }: Calibration): 
         'gain per learner',
       ],
       candidates
-        .toSorted((a, b) => a.bic - b.bic)
+        .toSorted((a, b) => costed(a) - costed(b))
         .map((one) => [
-          nameOf(one),
+          one.converged ? nameOf(one) : `${nameOf(one)} (stopped before its end)`,
           figure(one.logLikelihood, 2),
           String(one.parameters),
           figure(one.bic, 1),
@@ -61,12 +86,12 @@ export function structureSection({ structure, abilities, study }: Calibration): 
     ),
     slopesOnBound.length === 0
       ? undefined
-      : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, a sign of prerequisites.</p>`,
+      : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, as prerequisites may cause it.</p>`,
     markup`<p>Largest reliability of θ on any test of these KCs: ${figure(abilities.theta.reliabilityCeiling)} as calibrated${
       chosen.kind === 'independent'
         ? ''
         : reliabilityCeiling === undefined
-          ? '; not defined under the structure shown, which has no single normal ability'
+          ? '; under the structure shown, which has no single ability, the reliability of one score cannot be stated'
           : `; ${figure(reliabilityCeiling)} under the structure shown, without priors`
     }.</p>`,
     bootstrap === undefined

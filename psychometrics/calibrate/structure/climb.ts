@@ -1,4 +1,7 @@
-/** EM accelerated as in em.ts (Varadhan and Roland, 2008, scheme S3), for any model whose parameters are a vector without bounds. */
+/**
+ * EM with squared extrapolation (Varadhan and Roland, 2008, Scandinavian J. of Statistics 35, 335-353, scheme S3), for any model whose parameters are
+ * a vector without bounds. The calibration itself climbs by the quasi-Newton steps of em.ts.
+ */
 import { at, clamp, sqrt } from '../numbers.ts';
 
 /** A likelihood to climb. `Counts` are the expected counts that its E-step returns. */
@@ -16,6 +19,8 @@ export interface Summit<Counts> {
   readonly counts: Counts;
   /** Log-likelihoods of the accepted steps; they never fall. */
   readonly history: readonly number[];
+  /** Whether the climb ended because the gains did, not the E-steps. */
+  readonly converged: boolean;
 }
 
 /** The gains below which a climb ends: of a plain step, and of a whole cycle with its extrapolation. The log-likelihood is then within .01. */
@@ -38,7 +43,8 @@ export function climb<Counts extends { readonly logLikelihood: number }>(
     const first = maximize(counts, vector);
     const afterFirst = expect(first);
     history.push(afterFirst.logLikelihood);
-    if (afterFirst.logLikelihood - before < STEP_GAIN) return { vector: first, counts: afterFirst, history };
+    if (afterFirst.logLikelihood - before < STEP_GAIN)
+      return { vector: first, counts: afterFirst, history, converged: true };
     const second = maximize(afterFirst, first);
     const { ahead, length } = extrapolated(vector, first, second, reach);
     vector = project(ahead);
@@ -52,9 +58,9 @@ export function climb<Counts extends { readonly logLikelihood: number }>(
       steps += 1;
     }
     history.push(counts.logLikelihood);
-    if (counts.logLikelihood - before < CYCLE_GAIN) break;
+    if (counts.logLikelihood - before < CYCLE_GAIN) return { vector, counts, history, converged: true };
   }
-  return { vector, counts, history };
+  return { vector, counts, history, converged: false };
 }
 
 /** Returns the extrapolation of two steps, of 1 (the second step itself) to `reach` times their length. */

@@ -6,8 +6,6 @@ import { normalized, type Structure } from './structures.ts';
 
 /** Curves of KCs over one or two abilities. A vector: log slopes, locations, and the correlation of two abilities. */
 export interface CurveStructure extends Structure {
-  /** Points of ability of the nodes; empty where there are two abilities. */
-  readonly points: Float64Array;
   /** Returns P(pattern, node) at a * nodes + g for the a-th pattern of the support; the next call overwrites it. */
   readonly joint: (vector: Float64Array) => Float64Array;
 }
@@ -126,7 +124,6 @@ function curveStructure(required: Prerequisites, abilityOf: readonly number[], s
       ...required.map(() => 0),
       ...(isTwo ? [FIRST.correlation] : []),
     ]),
-    points: isTwo ? new Float64Array() : axis,
     joint,
     maximize,
     prior: (vector) => {

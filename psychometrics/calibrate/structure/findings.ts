@@ -1,6 +1,8 @@
 /** What a test of structure has against a calibration. */
-import { condition, type Condition } from '../conditions.ts';
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
+import { condition, quotedNames, type Condition } from '../conditions.ts';
 import { SLOPE_RANGE, type Parameters } from '../model.ts';
+import { figure } from '../report/figures.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG, type StructureTest } from './structure-test.ts';
 
 /** Decimals of a gain per learner. */
@@ -8,27 +10,38 @@ const DECIMALS = 3;
 
 /** Returns the conditions of structure: one of what the answers show, and one if a model without KCs describes them better than any structure. */
 export function structureConditions(
-  { chosen, candidates, correlation, required, parts }: StructureTest,
+  { chosen, candidates, correlation, required, parts, slopesOnBound, rows: replaced }: StructureTest,
   kcs: readonly string[],
 ): Condition[] {
   const [base] = candidates;
   const without = candidates.find(({ kind }) => kind === 'no_components');
   const loss = chosen.gainPerLearner.toFixed(DECIMALS);
+  const rows = quotedNames(replaced.map(({ item }) => item));
   const found: Condition[] = [];
   if (required !== undefined) {
     const concerned = kcs.filter((_, k) =>
       required.some((bits, l) => (l === k && bits > 0) || (bits >>> k) & 1),
     );
+    const onBound = quotedNames(slopesOnBound.map((k) => kcs[k] ?? ''));
     const fewer = chosen.gainPerLearner < LEAST_GAIN ? (base?.parameters ?? 0) - chosen.parameters : 0;
-    found.push(condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer }));
+    found.push(
+      condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer, onBound, rows }),
+    );
   } else if (parts !== undefined) {
-    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss };
+    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss, rows };
     found.push(condition('two_abilities', [], figures));
   } else if (chosen.kind !== 'independent') {
-    found.push(condition('dependent_components', [], { loss }));
+    found.push(condition('dependent_components', [], { loss, rows }));
   }
-  const lower = chosen.bic - (without?.bic ?? Infinity);
-  if (lower >= STRONG) found.push(condition('no_components_shown', [], { lower: lower.toFixed(0) }));
+  // One KC is itself one ability in two levels: that a finer one fits better is no evidence against it.
+  if (without !== undefined && kcs.length > 1) {
+    const lower = chosen.bic - without.bic;
+    const gain = without.gainPerLearner - chosen.gainPerLearner;
+    if (lower >= STRONG && gain >= LEAST_GAIN) {
+      const figures = { lower: lower.toFixed(0), gain: gain.toFixed(DECIMALS), rows };
+      found.push(condition('no_components_shown', [], figures));
+    }
+  }
   return found;
 }
 
@@ -45,5 +58,12 @@ export function slopeConditions({ slopes }: Parameters, kcs: readonly string[]):
 export function untestedConditions(kcs: number): Condition[] {
   return kcs > MAXIMUM_TESTED_KCS
     ? [condition('structure_untested', [], { kcs, most: MAXIMUM_TESTED_KCS })]
+    : [];
+}
+
+/** Returns the condition of scores that are too coarse, or whose largest reliability is undefined. */
+export function coarseScores(ceiling: number | undefined): Condition[] {
+  return (ceiling ?? 0) < INDIVIDUAL_RELIABILITY
+    ? [condition('coarse_scores', [], { ceiling: ceiling === undefined ? undefined : figure(ceiling) })]
     : [];
 }

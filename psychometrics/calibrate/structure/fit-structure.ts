@@ -1,7 +1,7 @@
 /** Fits structures, and a model without KCs, to answers by maximum likelihood without penalty. */
 import type { Responses } from '../model.ts';
 import { at, clamp, log, logistic, logit, sum } from '../numbers.ts';
-import { climb } from './climb.ts';
+import { climb, type Summit } from './climb.ts';
 import { boundedCurves, curveAt, curveStep } from './curves.ts';
 import { itemParameters, maximizeTables, patternStep, type Bank } from './pattern-steps.ts';
 import { normalized, type Structure } from './structures.ts';
@@ -14,6 +14,8 @@ export interface Fit {
   /** Smaller is better (Schwarz, 1978, Annals of Statistics 6, 461-464). */
   readonly bic: number;
   readonly history: readonly number[];
+  /** Whether the fit reached its end within the most E-steps. */
+  readonly converged: boolean;
 }
 
 /** A fitted structure. */
@@ -28,16 +30,16 @@ export interface StructureFit extends Fit {
 const MOST_STEPS = 400;
 
 function fitOf(
-  logLikelihood: number,
+  { counts: { logLikelihood }, history, converged }: Summit<{ readonly logLikelihood: number }>,
   parameters: number,
   responses: Responses,
-  history: readonly number[],
 ): Fit {
   return {
     logLikelihood,
     parameters,
     bic: -2 * logLikelihood + parameters * log(responses.learners),
     history,
+    converged,
   };
 }
 
@@ -60,7 +62,7 @@ export function fitStructure(
     return { vector: joined.slice(0, own), tables };
   };
   const expect = patternStep(bank, structure.support, responses);
-  const { vector, counts, history } = climb(
+  const summit = climb(
     {
       expect: (joined) => {
         const state = split(joined);
@@ -85,9 +87,9 @@ export function fitStructure(
     mostSteps,
   );
   return {
-    ...split(vector),
-    ...fitOf(counts.logLikelihood, itemParameters(bank) + structure.parameters, responses, history),
-    expected: counts.patterns,
+    ...split(summit.vector),
+    ...fitOf(summit, itemParameters(bank) + structure.parameters, responses),
+    expected: summit.counts.patterns,
   };
 }
 
@@ -134,7 +136,7 @@ export function fitTwoParameter(responses: Responses, proportions: readonly numb
   }));
   const expect = patternStep({ items, bound: 0 }, support, responses);
   const count = proportions.length;
-  const { counts, history } = climb(
+  const summit = climb(
     {
       expect: (vector) =>
         expect(
@@ -159,5 +161,5 @@ export function fitTwoParameter(responses: Responses, proportions: readonly numb
     ]),
     MOST_STEPS,
   );
-  return fitOf(counts.logLikelihood, 2 * count, responses, history);
+  return fitOf(summit, 2 * count, responses);
 }

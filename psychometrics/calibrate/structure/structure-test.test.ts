@@ -3,17 +3,29 @@ import { simulateStudy, type PatternSource } from '#psychometrics/verdicts/simul
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';
 import { studyOf } from '../read-data.ts';
-import { structureConditions, slopeConditions, untestedConditions } from './findings.ts';
-import { isShown, testStructure, type Candidate, type StructureOptions } from './structure-test.ts';
+import { reliabilityLine } from '../report/structure.ts';
+import { coarseScores, structureConditions, slopeConditions, untestedConditions } from './findings.ts';
+import {
+  ceilingUnder,
+  chosenOf,
+  isShown,
+  testStructure,
+  type Candidate,
+  type StructureOptions,
+} from './structure-test.ts';
 
 const kcsOf = Array.from({ length: 12 }, (_, j) => [j % 3]);
 
 /** Tests a study of three KCs. */
-function tested(patterns: PatternSource | undefined, options: Partial<StructureOptions> = {}) {
+function tested(
+  patterns: PatternSource | undefined,
+  options: Partial<StructureOptions> = {},
+  rowOf: (kcs: number[], item: number) => number[] = (kcs) => kcs,
+) {
   const plan = { learners: 600, kcs: 3, kcsOf, seed: 4 };
   const study = studyOf(simulateStudy(patterns === undefined ? plan : { ...plan, patterns }));
   if (!study.ok) throw new Error(study.error.join());
-  const design = createDesign('dina', 3, kcsOf, { bound: 0.001, penalty: 'weak' });
+  const design = createDesign('dina', 3, kcsOf.map(rowOf), { bound: 0.001, penalty: 'weak' });
   const limits = { maximumIterations: 500, tolerance: 1e-3 };
   const { parameters } = fit(design, study.value.responses, startingParameters(design), limits);
   const test = testStructure(design, parameters, study.value, {
@@ -37,8 +49,25 @@ describe('testStructure', () => {
     expect(test.candidates.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['independent', 'all_pairs', 'saturated', 'no_components']),
     );
+    expect(test.candidates.filter(({ converged }) => !converged)).toEqual([]);
     expect(test.reliabilityCeiling).toBeUndefined();
+    expect(ceilingUnder(test, 0.6)).toBe(0.6);
     expect(conditions).toEqual([]);
+  });
+
+  it('gives the ceiling under a chain, which has a probability per pattern', () => {
+    const { test } = tested(chain);
+    expect(test.chosen.parameters).toBe(24 + 3);
+    expect(test.reliabilityCeiling).toBeGreaterThan(0.3);
+    // Four equal groups by one ability: 1 - E[Var(ability | quarter)] is .861, which no test of the chain exceeds.
+    expect(test.reliabilityCeiling).toBeLessThan(0.87);
+    expect(ceilingUnder(test, 1)).toBe(test.reliabilityCeiling);
+    expect(ceilingUnder(test, 0.1)).toBe(0.1);
+  });
+
+  it('gives no ceiling to a structure without a single ability', () => {
+    const { test } = tested(exclusive);
+    expect(ceilingUnder(test, 0.9)).toBeUndefined();
   });
 
   it('finds a chain, and names its KCs', () => {
@@ -54,6 +83,25 @@ describe('testStructure', () => {
     ]);
   });
 
+  it('names slopes on a bound as support of prerequisites, if there are any', () => {
+    const { test } = tested(chain);
+    const [first] = structureConditions({ ...test, slopesOnBound: [0, 2] }, ['A', 'B', 'C']);
+    expect(first?.sentence).toContain(', and without priors the slope of "A", "C" is on its bound. ');
+    const [none] = structureConditions({ ...test, slopesOnBound: [] }, ['A', 'B', 'C']);
+    expect(none?.sentence).not.toContain('bound');
+  });
+
+  it('states rows that were replaced, and only these', () => {
+    const own = tested(chain);
+    expect(own.test.rows).toEqual([]);
+    expect(own.conditions[0]?.sentence).not.toContain('Q-matrix');
+    const replaced = tested(chain, {}, (kcs, j) => (j === 3 ? [0, 1] : kcs));
+    expect(replaced.test.rows).toEqual([{ item: 'I4', kcs: ['K1', 'K2'] }]);
+    expect(replaced.conditions[0]?.sentence).toMatch(
+      / Tested with other components for "I4" than the Q-matrix names/,
+    );
+  });
+
   it('takes a given hierarchy without a cost for the search', () => {
     const { test } = tested(chain, { hierarchy: [0, 1, 3] });
     expect(test.chosen).toMatchObject({ kind: 'given_hierarchy', searchCost: 0 });
@@ -62,24 +110,31 @@ describe('testStructure', () => {
   it('finds KCs that exclude each other, which no ability explains, as dependent', () => {
     const { test, conditions } = tested(exclusive);
     expect(['all_pairs', 'saturated']).toContain(test.chosen.kind);
+    expect(test.candidates.filter(({ converged }) => !converged)).toEqual([]);
     expect(conditions.map(({ code }) => code)).toEqual(['dependent_components']);
   });
 
-  it('prefers no KCs where one ability explains the items', () => {
+  it.each([
+    ['strong evidence and a gain', 10, 0.005, 3, ['no_components_shown']],
+    ['weaker evidence', 9, 0.005, 3, []],
+    ['a trifle per learner', 10, 0.004, 3, []],
+    ['one KC', 10, 0.005, 1, []],
+  ])('prefers one ability without KCs by %s', (_, lower, gain, kcCount, codes) => {
     const { test, conditions } = tested(undefined);
-    const without = test.candidates.map((one) =>
-      one.kind === 'no_components' ? { ...one, bic: test.chosen.bic - 10 } : one,
-    );
     expect(conditions).toEqual([]);
-    const found = structureConditions({ ...test, candidates: without }, ['K1', 'K2', 'K3']);
-    expect(found.map(({ code }) => code)).toEqual(['no_components_shown']);
+    const candidates = test.candidates.map((one) =>
+      one.kind === 'no_components' ? { ...one, bic: test.chosen.bic - lower, gainPerLearner: gain } : one,
+    );
+    const found = structureConditions({ ...test, candidates }, ['K1', 'K2', 'K3'].slice(0, kcCount));
+    expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
   it('draws the same p value for a seed', () => {
     const draw = () => tested(undefined, { bootstrap: 4 }).test.bootstrap;
     const bootstrap = draw();
     expect(bootstrap).toEqual(draw());
-    expect(bootstrap?.p).toBeGreaterThan(0.2 - 1e-9);
+    // All draws of independent KCs do as well as the sound study, none as well as the other one.
+    expect(bootstrap?.p).toBe(1);
     expect(tested(exclusive, { bootstrap: 4 }).test.bootstrap?.p).toBe(0.2);
   });
 });
@@ -93,6 +148,7 @@ describe('isShown', () => {
     bic: 2100,
     searchCost: 0,
     gainPerLearner: 0,
+    converged: true,
   };
   it.each([
     ['a lower BIC by strong evidence and a gain', { bic: 2090, parameters: 21, gainPerLearner: 0.005 }, true],
@@ -103,15 +159,46 @@ describe('isShown', () => {
   ])('judges %s', (_, changes, expected) => {
     expect(isShown({ ...base, ...changes }, base)).toBe(expected);
   });
+
+  it('chooses by BIC with the cost of the search', () => {
+    const proposed: Candidate = { ...base, kind: 'hierarchy', bic: 2080, searchCost: 8, gainPerLearner: 0.1 };
+    const given: Candidate = { ...base, kind: 'given_hierarchy', bic: 2085, gainPerLearner: 0.1 };
+    expect(chosenOf([base, proposed, given])).toBe(given);
+    expect(chosenOf([base, proposed])).toBe(proposed);
+    expect(chosenOf([base, { ...given, bic: 2095 }])).toBe(base);
+  });
 });
 
 describe('facts of structure', () => {
   it('names KCs whose slope is on a bound', () => {
     const parameters = { tables: [], slopes: Float64Array.of(1, 25, 0.05), locations: new Float64Array(3) };
     expect(slopeConditions(parameters, ['A', 'B', 'C'])).toMatchObject([
-      { code: 'slope_on_bound', subjects: ['B', 'C'] },
+      {
+        code: 'slope_on_bound',
+        subjects: ['B', 'C'],
+        sentence: expect.stringMatching(/may cause it/) as string,
+      },
     ]);
     expect(slopeConditions({ ...parameters, slopes: Float64Array.of(1, 2, 3) }, ['A', 'B', 'C'])).toEqual([]);
+  });
+
+  it.each([
+    [0.85, [], 'reliability of theta 0.700, at most 0.850 on any test of these knowledge components'],
+    [
+      0.75,
+      [expect.stringMatching(/reaches a reliability above 0\.750\.$/)],
+      /at most 0\.750 .*: below 0\.80, .* too coarse/,
+    ],
+    [
+      undefined,
+      [expect.stringMatching(/^The reliability of one score cannot be stated: /)],
+      /cannot be stated: .* too coarse/,
+    ],
+  ])('marks scores as coarse by the ceiling %s', (reliabilityCeiling, sentences, line) => {
+    expect(coarseScores(reliabilityCeiling).map(({ sentence }) => sentence)).toEqual(sentences);
+    const stated = reliabilityLine({ abilities: { theta: { reliability: 0.7 } }, reliabilityCeiling });
+    expect(stated).toMatch(line);
+    if (reliabilityCeiling === undefined) expect(stated).not.toMatch(/at most/);
   });
 
   it('states that too many KCs are not tested', () => {

@@ -7,7 +7,7 @@ import { expectedCounts } from '../expectation.ts';
 import { SLOPE_RANGE, collapse, type Design, type Parameters, type Responses } from '../model.ts';
 import { at, integerAt, log, uniformFrom } from '../numbers.ts';
 import type { Study } from '../read-data.ts';
-import { hierarchyOfCurves, independent, twoAbilities, type CurveStructure } from './curves.ts';
+import { hierarchyOfCurves, independent, twoAbilities } from './curves.ts';
 import { fitStructure, fitToCounts, fitTwoParameter, type Fit, type StructureFit } from './fit-structure.ts';
 import { createBank, tablesByLevel, type Bank } from './pattern-steps.ts';
 import { closedPatterns, directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
@@ -36,6 +36,8 @@ export interface Candidate {
   readonly searchCost: number;
   /** Log-likelihood per learner above that of the independent structure. */
   readonly gainPerLearner: number;
+  /** Whether its fit reached its end: one that was stopped may be better than its figures. */
+  readonly converged: boolean;
 }
 
 /** The bootstrap of the best alternative against independent KCs. */
@@ -47,7 +49,16 @@ export interface Bootstrap {
   readonly p: number;
 }
 
+/** A row of the Q-matrix that was replaced before the test, because the answers contradict it. */
+export interface ReplacedRow {
+  readonly item: string;
+  /** Names of the KCs by which the item was tested. */
+  readonly kcs: readonly string[];
+}
+
 export interface StructureTest {
+  /** Rows other than those of the Q-matrix (`q_row_doubtful`); empty if all are its own. */
+  readonly rows: readonly ReplacedRow[];
   readonly candidates: readonly Candidate[];
   /** The structure that the answers show, by the rule of `isShown`. */
   readonly chosen: Candidate;
@@ -57,7 +68,7 @@ export interface StructureTest {
   readonly required: Prerequisites | undefined;
   readonly parts: readonly number[] | undefined;
   readonly correlation: number | undefined;
-  /** Largest reliability of any test of these KCs under a structure in place of independent KCs; undefined if that has no single ability. */
+  /** Largest reliability of any test of these KCs under the hierarchy that was chosen; undefined without one. */
   readonly reliabilityCeiling: number | undefined;
   readonly bootstrap: Bootstrap | undefined;
 }
@@ -109,6 +120,7 @@ export function testStructure(
     logLikelihood: fit.logLikelihood,
     parameters: fit.parameters,
     bic: fit.bic,
+    converged: fit.converged,
     gainPerLearner: (fit.logLikelihood - base.logLikelihood) / responses.learners,
   });
   const described = [found.independent, ...found.others].map((tried) => ({
@@ -116,10 +128,10 @@ export function testStructure(
     candidate: describe(tried.kind, detailOf(tried, kcs), tried.fit, searchCostOf(tried)),
   }));
   const independentOne = described[0] as (typeof described)[number];
-  const chosen = described
-    .filter(({ candidate }) => isShown(candidate, independentOne.candidate))
-    .reduce((a, b) => (b.candidate.bic < a.candidate.bic ? b : a), independentOne);
+  const shown = chosenOf(described.map(({ candidate }) => candidate));
+  const chosen = described.find(({ candidate }) => candidate === shown) ?? independentOne;
   return {
+    rows: replacedRows(design, study),
     candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
     chosen: chosen.candidate,
     slopesOnBound: kcs.flatMap((_, k) => {
@@ -130,7 +142,7 @@ export function testStructure(
     parts: chosen.tried.abilityOf,
     correlation:
       chosen.tried.kind === 'two_abilities' ? at(chosen.tried.fit.vector, 2 * kcs.length) : undefined,
-    reliabilityCeiling: ceilingOf(chosen.tried),
+    reliabilityCeiling: ceilingOf(design, chosen.tried),
     bootstrap: options.bootstrap === 0 ? undefined : bootstrap(context, bank, study, found, options),
   };
 }
@@ -144,7 +156,24 @@ export function isShown(candidate: Candidate, base: Candidate): boolean {
   return base.bic - costed(candidate) >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
 }
 
-function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
+function replacedRows({ items }: Design, study: Study): ReplacedRow[] {
+  const inOrder = (kcs: readonly number[] = []): number[] => kcs.toSorted((a, b) => a - b);
+  return items.flatMap(({ kcs }, j) =>
+    inOrder(kcs).join() === inOrder(study.kcsOf[j]).join()
+      ? []
+      : [{ item: study.items[j] ?? '', kcs: inOrder(kcs).map((k) => study.kcs[k] ?? '') }],
+  );
+}
+
+/** Returns the structure shown that has the lowest BIC with the cost of its search; the first candidate, independent KCs, if none is shown. */
+export function chosenOf(candidates: readonly Candidate[]): Candidate {
+  const base = candidates[0] as Candidate;
+  const shown = candidates.filter((one) => isShown(one, base));
+  return shown.reduce((a, b) => (costed(b) < costed(a) ? b : a), shown[0] ?? base);
+}
+
+/** Returns the BIC of a candidate with the cost of its search. */
+export function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
   return bic + searchCost;
 }
 
@@ -178,9 +207,6 @@ interface Found {
   readonly others: readonly Tried[];
 }
 
-/** E-steps of a fit that serves as a guide for proposals. */
-const GUIDE_STEPS = 30;
-
 /** Fits independent KCs and all alternatives, those proposed by the answers included. */
 function search(
   { design, kcsOf, hierarchy }: Context,
@@ -199,16 +225,14 @@ function search(
     tried: Omit<Tried, 'fit'>,
     everybody: Float64Array,
     tables: readonly Float64Array[],
-    mostSteps?: number,
   ): Tried => {
     const vector = fitToCounts(tried.structure, everybody);
-    return { ...tried, fit: fitStructure(bank, tried.structure, responses, { vector, tables }, mostSteps) };
+    return { ...tried, fit: fitStructure(bank, tried.structure, responses, { vector, tables }) };
   };
   const pairs = attempt(
     { kind: 'all_pairs', structure: allPairs(kcCount) },
     base.fit.expected,
     base.fit.tables,
-    GUIDE_STEPS,
   );
   const guide = pairs.fit;
   const full =
@@ -260,15 +284,23 @@ function detailOf({ required, abilityOf }: Tried, kcs: readonly string[]): strin
   return [0, 1].map((part) => kcs.filter((_, k) => abilityOf[k] === part).join(', ')).join(' | ');
 }
 
-/** Returns 1 - E[Var(ability | pattern)] / Var(ability), the largest reliability of any test of these KCs; undefined without one ability. */
-function ceilingOf({ kind, structure, fit }: Tried): number | undefined {
-  if (kind === 'independent' || !isCurveStructure(structure)) return undefined;
-  const { points } = structure;
-  if (points.length === 0) return undefined;
-  const joint = structure.joint(fit.vector);
+/**
+ * Returns 1 - E[Var(ability | pattern)] / Var(ability) under a hierarchy, the largest reliability of any test of these KCs. Curves are fitted to its
+ * patterns, because those of a chain have a probability each and no ability: they do not determine the slopes, which then stay near usual ones, where
+ * the fit starts. Undefined for a structure without prerequisites.
+ */
+function ceilingOf(design: Design, { required, structure, fit }: Tried): number | undefined {
+  if (required === undefined) return undefined;
+  const curves = hierarchyOfCurves(design, required);
+  const everybody = new Float64Array(2 ** design.kcCount);
+  structure.support.forEach((pattern, a) => {
+    everybody[pattern] = at(fit.expected, a);
+  });
+  const joint = curves.joint(fitToCounts(curves, everybody));
+  const { points } = design;
   const nodes = points.length;
   let [mean, square, between] = [0, 0, 0];
-  for (let a = 0; a < joint.length / nodes; a += 1) {
+  for (let a = 0; a < curves.support.length; a += 1) {
     let [p, first] = [0, 0];
     for (let g = 0; g < nodes; g += 1) {
       const weight = at(joint, a * nodes + g);
@@ -282,8 +314,16 @@ function ceilingOf({ kind, structure, fit }: Tried): number | undefined {
   return (between - mean * mean) / (square - mean * mean);
 }
 
-function isCurveStructure(structure: Structure): structure is CurveStructure {
-  return 'joint' in structure;
+/**
+ * Returns the largest reliability that a score on one ability can have: the lower one of the calibration's and that under the hierarchy shown.
+ * Undefined if the structure shown has no single ability.
+ */
+export function ceilingUnder(
+  { chosen, reliabilityCeiling }: Pick<StructureTest, 'chosen' | 'reliabilityCeiling'>,
+  calibrated: number,
+): number | undefined {
+  if (chosen.kind === 'independent') return calibrated;
+  return reliabilityCeiling === undefined ? undefined : Math.min(calibrated, reliabilityCeiling);
 }
 
 /** Returns BIC of independent KCs less that of the best alternative with the cost of its search. */

@@ -85,6 +85,13 @@ describe.each(Object.entries(structures))('%s', (_, structure) => {
     const { history } = fitStructure(bank, structure, responses, { vector: structure.start, tables });
     history.forEach((value, n) => expect(value).toBeGreaterThanOrEqual((history[n - 1] ?? -Infinity) - 1e-7));
   });
+
+  it('is fitted to its end, or states that it is not', () => {
+    const { responses, bank, tables } = sample(400);
+    const start = { vector: structure.start, tables };
+    expect(fitStructure(bank, structure, responses, start).converged).toBe(true);
+    expect(fitStructure(bank, structure, responses, start, 2).converged).toBe(false);
+  });
 });
 
 /** Answers, items and start of a study with independent KCs. */
