@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { designs } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
-import { calibrate, type Calibration, type CalibrateOptions } from './calibrate.ts';
+import { calibrate, POOR, type Calibration, type CalibrateOptions } from './calibrate.ts';
+import { srmsr } from './item-fit.ts';
 import { studyOf } from './read-data.ts';
 
 /** A calibration of a sound study, and the sentence of one of its conditions. */
@@ -34,6 +35,12 @@ describe('the conditions of a fit', () => {
   it('count the short runs that were dropped', () => {
     const chosen = calibrationOf(25, { randomStarts: undefined }, 4);
     expect(sentenceOf(chosen, 'several_maxima')).toContain('; 4 others were dropped after short runs');
+  });
+
+  it.each([25, 60])('find no poor fit in a small sound study: %i learners', (learners) => {
+    const small = calibrationOf(learners, {});
+    expect(srmsr(small.pairs)).toBeGreaterThan(POOR);
+    expect(sentenceOf(small, 'poor_fit')).toBeUndefined();
   });
 
   it('give the few different rows of answers as the cause of missing standard errors', () => {

@@ -8,7 +8,7 @@ import { condition, verdictOf, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { largestFall } from './isotonic.ts';
-import { fitItems, fitPairs, srmsr, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
+import { fitItems, fitPairs, unbiasedSrmsr, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
 import { limitedInformationFit, type LimitedInformationFit } from './limited-information.ts';
 import { fitTable } from './maximization.ts';
 import { createDesign, parameterCount, startingParameters } from './model.ts';
@@ -309,7 +309,7 @@ function reducedLogLikelihood(
 /** A start that ends this far below the best one has found another maximum. */
 export const OTHER_MAXIMUM = 0.01;
 
-/** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
+/** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014), without what chance adds to SRMSR in small studies. */
 export const POOR = 0.08;
 
 /** Returns the conditions that follow from the fit. */
@@ -327,7 +327,7 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
   const rows = study.responses.counts.length;
   const m2 = calibration.limitedInformation;
   const rmsea = typeof m2 === 'string' ? undefined : m2.rmsea;
-  const residual = srmsr(pairs);
+  const residual = unbiasedSrmsr(pairs);
   const isPoor = Math.max(rmsea ?? 0, residual ?? 0) > POOR;
   return [
     ...(em.converged

@@ -177,7 +177,8 @@ const conditions = {
   ),
   // End of the structure of knowledge.
   poor_fit: limitingFact<{ readonly rmsea: string; readonly srmsr: string }>(
-    (_, { rmsea, srmsr }) => `The model fits pairs of items poorly (RMSEA₂ ${rmsea}, SRMSR ${srmsr}).`,
+    (_, { rmsea, srmsr }) =>
+      `The model fits pairs of items poorly (RMSEA₂ ${rmsea}, SRMSR without sampling error ${srmsr}).`,
   ),
   components_alike: limitingFact(
     (kcs) =>

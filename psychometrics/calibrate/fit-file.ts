@@ -2,7 +2,7 @@ import type { Calibration } from './calibrate.ts';
 import { itemRest } from './checks/columns.ts';
 import { nestingOf } from './checks/nesting.ts';
 import { verdictOf } from './conditions.ts';
-import { worstPair, srmsr } from './item-fit.ts';
+import { srmsr, unbiasedSrmsr, worstPair } from './item-fit.ts';
 import { SLOPE_RANGE, theta } from './model.ts';
 import { at } from './numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from './penalty.ts';
@@ -117,6 +117,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
         ? { m2Absent: calibration.limitedInformation }
         : {}),
       srmsr: srmsr(pairs) ?? null,
+      unbiasedSrmsr: unbiasedSrmsr(pairs) ?? null,
       pairs: pairs.length,
       largestCorrelationResidual: chosen(worstCorrelation, ({ pair, z, p }) => ({
         items: [nameOf(pair.first), nameOf(pair.second)],

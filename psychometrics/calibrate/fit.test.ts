@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
 import { describeAbilities } from './abilities.ts';
 import { fit } from './em.ts';
-import { fitItems, fitPairs, srmsr, worstPair } from './item-fit.ts';
+import { fitItems, fitPairs, srmsr, unbiasedSrmsr, worstPair } from './item-fit.ts';
 import { limitedInformationFit } from './limited-information.ts';
 import { collapse, createDesign, latentPrior, startingParameters, successOf } from './model.ts';
 import type { Design, Parameters, Responses } from './model.ts';
@@ -63,6 +63,21 @@ describe('fit of the model that made the answers', () => {
     const m2 = m2Of(design, truth, exact);
     expect(m2).toMatchObject({ df: 9 + 36 - 18 - 6, rmsea: 0 });
     expect(typeof m2 === 'string' ? NaN : m2.statistic).toBeCloseTo(0, 6);
+  });
+
+  it('has an SRMSR without sampling error that chance does not make large, and the plain one in a large study that misfits', () => {
+    const uniform = uniformFrom(8);
+    const small = Array.from({ length: 12 }, () => {
+      const responses = simulateResponses(design, truth, 60, uniform);
+      return fitPairs(design, fitted(design, responses), responses);
+    });
+    const poor = (of: typeof srmsr): number => small.filter((pairs) => (of(pairs) ?? 1) > 0.08).length;
+    expect(poor(srmsr)).toBeGreaterThan(6);
+    expect(poor(unbiasedSrmsr)).toBe(0);
+    const flat = { ...truth, tables: truth.tables.map((table) => table.map(() => 0.5)) };
+    const pairs = fitPairs(design, flat, simulateResponses(design, truth, 20_000, uniform));
+    expect(unbiasedSrmsr(pairs)).toBeGreaterThan(0.08);
+    expect(unbiasedSrmsr(pairs)).toBeCloseTo(srmsr(pairs) ?? 0, 3);
   });
 
   it('is within chance on simulated answers: M2 and S-X2 near their degrees of freedom', () => {

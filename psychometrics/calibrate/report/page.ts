@@ -2,7 +2,7 @@ import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
 import { POOR, type Calibration } from '../calibrate.ts';
 import { verdictOf, type Condition } from '../conditions.ts';
-import { srmsr, worstPair } from '../item-fit.ts';
+import { srmsr, unbiasedSrmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from '../penalty.ts';
@@ -119,7 +119,7 @@ function howToRead({ options }: Calibration): Markup[] {
       : markup`<p>A G-DINA item has one P(correct) for each pattern of its KCs; it never falls when a KC is added. <b>Guess</b> is P(correct) for learners with none of the KCs, 1 − <b>slip</b> for learners with all of them. Their difference is the item’s discrimination.</p>`,
     markup`<ul>
 <li><b>Standard errors</b> come from the observed information (cross-products of the learners’ scores, all parameters together). A dash means that the parameter is on its bound, or that the data cannot tell it apart from others.</li>
-<li><b>RMSEA₂</b> and <b>SRMSR</b> show how well the model fits pairs of items: below about 0.05 the fit is close, above ${POOR} it is poor. A close fit is not a sound study: most errors in a study leave both small. RMSEA₂ needs complete answers. Do not judge by the p value of M₂ alone: with many learners, every model is rejected.</li>
+<li><b>RMSEA₂</b> and <b>SRMSR</b> show how well the model fits pairs of items: below about 0.05 the fit is close, above ${POOR} it is poor. Chance adds to SRMSR, about 1 / √learners: the verdict uses SRMSR without this sampling error. A close fit is not a sound study: most errors in a study leave both small. RMSEA₂ needs complete answers. Do not judge by the p value of M₂ alone: with many learners, every model is rejected.</li>
 <li><b>S-X²</b> tests the fit of one item, over groups of equal total score. With many items, expect one in twenty below p = 0.05.</li>
 <li><b>Residual correlations</b>: two items with a large positive z share something that is not in the model, such as a common stem or a KC that is missing in the Q-matrix. With a large negative z, the model assumes that they share too much.</li>
 <li><b>Accuracy</b> of a KC is the expected share of learners classified correctly at 0.5 when they answer all items. <b>Consistency</b> is the expected share that a second test would classify the same way.</li>
@@ -351,6 +351,7 @@ function fit(calibration: Calibration): (Markup | undefined)[] {
         : `${figure(m2.rmsea)} (90 % interval ${figure(m2.rmseaLow)} to ${figure(m2.rmseaHigh)})`,
     ],
     ['SRMSR', figure(srmsr(pairs))],
+    ['SRMSR without sampling error', figure(unbiasedSrmsr(pairs))],
     [
       'largest residual correlation',
       worst === undefined
