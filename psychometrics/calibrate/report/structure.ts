@@ -41,15 +41,22 @@ export function structureLine({ structure }: Calibration): string {
 /** Returns the reliability of ability with its largest value in one line. */
 export function reliabilityLine({
   abilities,
+  structure,
   reliabilityCeiling: ceiling,
 }: Pick<Calibration, 'reliabilityCeiling'> & {
+  readonly structure: string | { readonly chosen: Pick<Candidate, 'kind'> };
   readonly abilities: { readonly theta: Pick<Calibration['abilities']['theta'], 'reliability'> };
 }): string {
   const reliability = `reliability of theta ${abilities.theta.reliability.toFixed(3)}`;
   const marked = 'scores are marked as too coarse for an individual';
   if (ceiling === undefined)
     return `${reliability} as calibrated; the structure shown has no single ability, so the reliability of one score cannot be stated: ${marked}`;
-  return `${reliability}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${
+  // Reliability is that of the calibration: under another structure its ceiling may be below it.
+  const isOther = typeof structure !== 'string' && structure.chosen.kind !== 'independent';
+  const [by, under] = isOther
+    ? [' as calibrated', ', by the lower one of calibration and structure shown']
+    : ['', ''];
+  return `${reliability}${by}, at most ${ceiling.toFixed(3)} on any test of these knowledge components${under}${
     ceiling < INDIVIDUAL_RELIABILITY ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, ${marked}` : ''
   }`;
 }

@@ -196,7 +196,12 @@ describe('facts of structure', () => {
     ],
   ])('marks scores as coarse by the ceiling %s', (reliabilityCeiling, sentences, line) => {
     expect(coarseScores(reliabilityCeiling).map(({ sentence }) => sentence)).toEqual(sentences);
-    const stated = reliabilityLine({ abilities: { theta: { reliability: 0.7 } }, reliabilityCeiling });
+    const abilities = { theta: { reliability: 0.7 } };
+    const stated = reliabilityLine({ abilities, structure: 'not tested', reliabilityCeiling });
+    const other = { chosen: { kind: 'hierarchy' } } as const;
+    expect(reliabilityLine({ abilities, structure: other, reliabilityCeiling })).toMatch(
+      /^reliability of theta 0\.700 as calibrated.* structure shown/,
+    );
     expect(stated).toMatch(line);
     if (reliabilityCeiling === undefined) expect(stated).not.toMatch(/at most/);
   });
