@@ -13,7 +13,7 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable, type MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
-import { calibrationParameters } from '#shared/records/records.ts';
+import { INSISTED, calibrationParameters } from '#shared/records/records.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import {
   KC_A,
@@ -70,6 +70,13 @@ function linesOf(refused: Awaited<ReturnType<typeof releaseFile>>): string[] {
 }
 
 describe('release FILE', () => {
+  it('warns of a calibration that its own checks forbid', async () => {
+    const forbidden = sampleCalibrationFile({ limitations: [INSISTED] });
+    const runtime = runtimeWith({ 'c.json': forbidden });
+    expect(await release(runtime, 'c.json', { dryRun: true }, 'calibration')).toEqual(ok(undefined));
+    expect(runtime.warnings.join()).toContain('the checks of npm run calibrate forbid this calibration');
+  });
+
   it('writes a record once, and never other content under its id, which one of another kind may have [MA-228, RP-146]', async () => {
     const id = 'same-id';
     const said: unknown[] = [];

@@ -11,7 +11,8 @@ import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import { exposureTable, type CalibrationParameters, type ExposureTable } from '#shared/records/records.ts';
+import { INSISTED, exposureTable } from '#shared/records/records.ts';
+import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import {
   blockRecord,
   deprecateRecord,
@@ -112,6 +113,10 @@ export async function releaseFile(
     if (!feasible.ok) return feasible;
   }
   if (kind === 'policy') warnOfRules(runtime, prepared.value.stored);
+  if (kind === 'calibration' && prepared.value.stored.document.includes(INSISTED))
+    runtime.warn(
+      'warning: /document/limitations: the checks of npm run calibrate forbid this calibration, and it was written with --insist. Release it only if you know that they are wrong',
+    );
   if (options.dryRun === true) {
     runtime.print(`${describe(prepared.value.key)} can be released, checksum ${prepared.value.checksum}`);
     return ok(undefined);

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { useCommands } from '#test/support/commands.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
-import { calibrationRecord } from '#shared/records/records.ts';
+import { INSISTED, calibrationRecord } from '#shared/records/records.ts';
 import { KC_A, KC_B, sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
@@ -351,6 +351,7 @@ describe('npm run calibrate', () => {
       const record = calibrationRecord.parse(await readJson('insisted/calibration.json'));
       const { verdict } = verdictFile.parse(await readJson('insisted/fit.json'));
       expect(record.document.limitations).toContain(verdict.conditions[0]?.sentence);
+      expect(record.document.limitations).toContain(INSISTED);
     });
   });
 
@@ -484,5 +485,5 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
     expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', record)).toMatchObject({
       ok: true,
     });
-  });
+  }, 300_000);
 });

@@ -117,13 +117,13 @@ const conditions = {
     (_, { count, items, isDina }) =>
       `The Q-matrix does not fit the answers: ${count} of ${items} items follow other knowledge components than their rows name. Check that its rows are in the order of the items${isDina ? '. If they are, some components may help without the others: try --model gdina' : ''}.`,
   ),
-  q_row_doubtful: limitingFinding<{ readonly first: string; readonly needs: string }>(
-    (items, { first, needs }) =>
-      `The answers contradict the Q-matrix on ${items}: "${first}" fits better if it needs ${needs}. Check these rows.`,
+  q_row_doubtful: limitingFinding<{ readonly better: string }>(
+    (items, { better }) =>
+      `The answers contradict the Q-matrix on ${items}: ${better}. Check the Q-matrix there.`,
   ),
   item_tells_nothing: limitingFinding(
     (items) =>
-      `Learners with and without the knowledge components answer ${items} alike: check key and row, or leave the items out.`,
+      `Learners with and without the knowledge components answer ${items} alike: check key and Q-matrix, or use --ignore.`,
   ),
   rapid_guessers: limitingFinding<{ readonly percent: number; readonly success: string }>(
     (_, { percent, success }) =>
@@ -181,8 +181,7 @@ const conditions = {
       `The model fits pairs of items poorly (RMSEA₂ ${rmsea}, SRMSR without sampling error ${srmsr}).`,
   ),
   components_alike: limitingFact(
-    (kcs) =>
-      `The same items need ${kcs} and an earlier knowledge component: the data cannot tell these apart.`,
+    (kcs) => `The same items need ${kcs}: the data cannot tell these knowledge components apart.`,
   ),
   incomplete_q_matrix: limitingFact(
     (kcs) =>
@@ -210,7 +209,7 @@ const conditions = {
     readonly rows: number;
   }>(
     (_, { missing, free, rows }) =>
-      `The information matrix is singular: ${missing} of ${free} free parameters have no standard error, because ${
+      `The information matrix is singular: of ${free} free parameters, ${missing} without standard error, because ${
         rows < free
           ? `too few different rows of answers were given (${rows})`
           : 'the data cannot tell them apart from others'
@@ -218,7 +217,7 @@ const conditions = {
   ),
   probabilities_on_bound: limitingFact<{ readonly count: number; readonly bound: number }>(
     (_, { count, bound }) =>
-      `${count} item probabilities are on the bound (${bound} or ${1 - bound}) and have no standard error.`,
+      `Item probabilities on the bound (${bound} or ${1 - bound}), which have no standard error: ${count}.`,
   ),
   one_start: limitingFact(
     () =>

@@ -100,7 +100,7 @@ describe('conditions of the tables', () => {
     [
       'components that the same items need',
       { qMatrix: ',A,B\nI1,1,1\nI2,1,1\nI3,1,1\n' },
-      /The same items need "B"/,
+      /The same items need "A", "B": /,
     ],
   ])('names %s', (_name, files, warning) => {
     expect(

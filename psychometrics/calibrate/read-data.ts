@@ -93,9 +93,10 @@ function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {
   const { kcs, kcsOf, responses } = study;
   const alone = new Set(kcsOf.flatMap((own) => (own.length === 1 ? own : [])));
   const column = (k: number): string => kcsOf.map((own) => Number(own.includes(k))).join('');
-  const jointly = kcs.filter((_, k) => !alone.has(k));
+  const same = kcs.filter((_, k) => kcs.some((_other, l) => l !== k && column(l) === column(k)));
+  // Items that need only one of two such KCs would not help: these are to be merged.
+  const jointly = kcs.filter((kc, k) => !alone.has(k) && !same.includes(kc));
   const rarely = kcs.filter((_, k) => kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC);
-  const same = kcs.filter((_, k) => kcs.some((_other, l) => l < k && column(l) === column(k)));
   const { learners } = responses;
   const isVaried = (j: number): boolean => study.correct[j] !== 0 && study.correct[j] !== study.answered[j];
   const unvaried = kcs.filter((_, k) => !kcsOf.some((own, j) => own.includes(k) && isVaried(j)));

@@ -10,7 +10,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { claimsRank } from '#shared/records/rank-claims.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
-import type { CalibrationRecord } from '#shared/records/records.ts';
+import { INSISTED, type CalibrationRecord } from '#shared/records/records.ts';
 import type { Calibration } from './calibrate.ts';
 import { verdictOf, type Condition } from './conditions.ts';
 import { theta } from './model.ts';
@@ -259,11 +259,13 @@ function metaPointer(
  * limitation gives only the code.
  */
 function limitationsOf(conditions: readonly Condition[]): string[] {
-  return verdictOf(conditions)
-    .conditions.filter(({ code }) => code !== 'coarse_scores')
+  const { level, conditions: sorted } = verdictOf(conditions);
+  const sentences = sorted
+    .filter(({ code }) => code !== 'coarse_scores')
     .map(({ code, sentence }) =>
       claimsRank(sentence) ? `Meets the condition ${code} (docs/calibrate.md).` : sentence,
     );
+  return level === 'not_releasable' ? [INSISTED, ...sentences] : sentences;
 }
 
 /** Returns `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */

@@ -48,7 +48,7 @@ describe('checkItems', () => {
     expect(conditions).toMatchObject([{ code: 'q_row_doubtful', subjects }]);
     const first = sound.items.indexOf(subjects[0]!);
     const needs = sound.kcsOf[first]!.map((k) => `"${sound.kcs[k]}"`).join(' and ');
-    expect(conditions[0]?.sentence).toContain(`"${subjects[0]}" fits better if it needs ${needs}.`);
+    expect(conditions[0]?.sentence).toContain(`"${subjects[0]}" fits better if it needs ${needs}`);
     expect(better?.design.items.map(({ kcs }) => kcs)).toEqual(sound.kcsOf);
   });
 

@@ -61,6 +61,9 @@ const SOME_DIFFERENCE = 0.3;
 /** The upper 1 % of the normal distribution. */
 const UPPER = 2.326;
 
+/** The most rows whose better KCs the sentence names. */
+const NAMED_ROWS = 3;
+
 /** One item by the other items. */
 interface ItemLook {
   /** The bits of the KCs that it needs by the Q-matrix. */
@@ -99,9 +102,11 @@ export function checkItems(fitted: Fitted): ItemFindings {
   });
   if (changed.length === 0) return { conditions: found, better: current };
   if (changed.length >= most) return wholly(changed.length);
-  const [first] = changed;
   const names = changed.map(({ name }) => name);
-  const doubt = condition('q_row_doubtful', names, { first: first?.name ?? '', needs: first?.needs ?? '' });
+  const rows = changed
+    .slice(0, NAMED_ROWS)
+    .map(({ name, needs }) => `"${name}" fits better if it needs ${needs}`);
+  const doubt = condition('q_row_doubtful', names, { better: rows.join(', ') });
   return { conditions: [doubt, ...found], better: current };
 }
 

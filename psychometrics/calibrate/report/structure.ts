@@ -28,14 +28,15 @@ function nameOf({ kind, detail }: Candidate): string {
 export function structureLine({ structure }: Calibration): string {
   if (typeof structure === 'string') return `structure ${structure}`;
   const { chosen, candidates, bootstrap } = structure;
-  const others = candidates.filter((one) => one !== chosen && one.kind !== 'no_components');
-  const [second] = others.toSorted((a, b) => costed(a) - costed(b));
+  const byBic = candidates.filter((one) => one !== chosen).toSorted((a, b) => costed(a) - costed(b));
+  // The nearest one, and those that the reader asks for.
+  const nearest = byBic.find(({ kind }) => kind !== 'no_components');
+  const named = byBic.filter(
+    (one) => one === nearest || one.kind === 'no_components' || one.kind === 'given_hierarchy',
+  );
+  const others = named.map((one) => `${figure(costed(one), 1)} (${nameOf(one)})`).join(', ');
   const p = bootstrap === undefined ? '' : `; bootstrap p ${pValue(bootstrap.p)}`;
-  return `structure: ${nameOf(chosen)}${
-    second === undefined
-      ? ''
-      : `, BIC ${figure(costed(chosen), 1)} against ${figure(costed(second), 1)} (${nameOf(second)})`
-  }${p}`;
+  return `structure: ${nameOf(chosen)}, BIC ${figure(costed(chosen), 1)} against ${others}; at least ${STRONG} lower is evidence${p}`;
 }
 
 /** Returns the reliability of ability with its largest value in one line. */
