@@ -9,8 +9,8 @@ import { structureStudies } from './verdicts/structures.ts';
 const command = useCommands();
 const verdicts = (...args: readonly string[]) => command('psychometrics/verdicts.ts', args);
 
-/** Half a minute on an idle machine. */
-const PATIENCE = 300_000;
+/** Some two minutes on an idle machine. */
+const PATIENCE = 900_000;
 
 describe('npm run verdicts', () => {
   it(
