@@ -111,7 +111,9 @@ describe('npm run seed', () => {
   it('names a mistake in one line, without a stack trace, and writes nothing', async () => {
     await write('study/responses.csv', ',I1,I2\n1,1,x\n');
     expect(await fromStudy('mine')).toEqual(
-      refused(/^responses\.csv: row 2, column "I2": found "x"; .* add --missing x\n$/),
+      refused(
+        /^responses\.csv: row 2, column "I2": found two values, .*: state which one is correct, with --correct 1 or --correct x\n$/,
+      ),
     );
     expect((await loadSeed(join(directory, 'mine'))).ok).toBe(false);
     expect(await seed('from-responses', 'nowhere', '--out', 'mine')).toEqual(

@@ -117,9 +117,9 @@ const conditions = {
     (_, { count, items, isDina }) =>
       `The Q-matrix does not fit the answers: ${count} of ${items} items follow other knowledge components than their rows name. Check that its rows are in the order of the items${isDina ? '. If they are, some components may help without the others: try --model gdina' : ''}.`,
   ),
-  q_row_doubtful: limitingFinding<{ readonly better: string }>(
-    (items, { better }) =>
-      `The answers contradict the Q-matrix on ${items}: ${better}. Check the Q-matrix there.`,
+  q_row_doubtful: limitingFinding<{ readonly better: string; readonly isDina: boolean }>(
+    (items, { better, isDina }) =>
+      `The answers contradict the Q-matrix on ${items}: ${better}. Check the Q-matrix there${isDina ? ', or try --model gdina: a component may help without the others' : ''}.`,
   ),
   item_tells_nothing: limitingFinding(
     (items) =>

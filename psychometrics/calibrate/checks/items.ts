@@ -83,8 +83,8 @@ export function checkItems(fitted: Fitted): ItemFindings {
   const found = silent.length === 0 ? [] : [condition('item_tells_nothing', silent)];
   const shaky = looks.filter((look, j) => isMild(fitted, look, j)).length;
   const most = Math.max(LEAST_ROWS, Math.ceil(SHARE_OF_ROWS * study.items.length));
+  const isDina = fitted.design.model === 'dina';
   const wholly = (count: number): ItemFindings => {
-    const isDina = fitted.design.model === 'dina';
     const figures = { count, items: study.items.length, isDina };
     return { conditions: [condition('q_matrix_does_not_fit', [], figures), ...found], better: undefined };
   };
@@ -106,7 +106,7 @@ export function checkItems(fitted: Fitted): ItemFindings {
   const rows = changed
     .slice(0, NAMED_ROWS)
     .map(({ name, needs }) => `"${name}" fits better if it needs ${needs}`);
-  const doubt = condition('q_row_doubtful', names, { better: rows.join(', ') });
+  const doubt = condition('q_row_doubtful', names, { better: rows.join(', '), isDina });
   return { conditions: [doubt, ...found], better: current };
 }
 
