@@ -33,7 +33,7 @@ const itemParameters = z.strictObject({
 /** The least reliability ceiling of a calibration whose scale scores may be used for an individual. */
 export const INDIVIDUAL_RELIABILITY = 0.8;
 
-/** The limitation by which a calibration states that its own checks forbid it, and that it was written all the same. */
+/** The limitation by which a calibration states that its own checks forbid it, and that it was written anyway. */
 export const INSISTED = 'Not releasable by the checks of npm run calibrate, and written with --insist.';
 
 /** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to a client [MA-123]. */

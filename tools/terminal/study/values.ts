@@ -379,7 +379,7 @@ const POSITIVE =
 
 /** The value that more likely means a correct answer, only as an example in a message; both values if neither does. */
 function likelyCorrect(values: readonly Value[]): readonly Value[] {
-  // Where 1 stands for a correct answer, a mark such as x may stand for anything.
+  // Where 1 means a correct answer, a mark such as x may mean anything.
   const hasOne = values.some(({ text }) => numberOf(text) === 1);
   const likely = hasOne ? undefined : values.find(({ text }) => POSITIVE.test(text));
   const [first] = values;
