@@ -1,7 +1,7 @@
 /** Columns of answers against each other: a reversed key, a column that is there twice, items without variance. */
 import { condition, type Condition } from '../conditions.ts';
 import { answersOf } from '../model.ts';
-import { at, integerAt, log, normalQuantileTwoSided, sqrt } from '../numbers.ts';
+import { at, integerAt, log, normalQuantileTwoSided, sqrt, sum } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
 /** The probability that a sound study has an item whose correlation with the rest is this far below 0. */
@@ -34,7 +34,7 @@ export function itemRest(
       const answer = answers[j] ?? -1;
       return answer < 0 ? 0 : (answer - mean) * (signs[j] ?? 1);
     });
-    const total = parts.reduce((a, b) => a + b, 0);
+    const total = sum(parts);
     sums.forEach((sum, j) => {
       if ((answers[j] ?? -1) < 0) return;
       const x = parts[j] ?? 0;

@@ -71,6 +71,8 @@ interface ItemLook {
   /** The best other set, and twice the log-likelihood that it gains. */
   readonly best: number;
   readonly gain: number;
+  /** Learners whose answers gain it: a part of them where rows are sampled. */
+  readonly learners: number;
   readonly uninformative: boolean;
 }
 
@@ -81,7 +83,7 @@ export function checkItems(fitted: Fitted): ItemFindings {
   let looks = lookAtItems(current, study.responses);
   const silent = study.items.filter((_, j) => looks[j]?.uninformative === true);
   const found = silent.length === 0 ? [] : [condition('item_tells_nothing', silent)];
-  const shaky = looks.filter((look, j) => isMild(fitted, look, j)).length;
+  const shaky = looks.filter(isMild).length;
   const most = Math.max(LEAST_ROWS, Math.ceil(SHARE_OF_ROWS * study.items.length));
   const isDina = fitted.design.model === 'dina';
   const wholly = (count: number): ItemFindings => {
@@ -90,7 +92,7 @@ export function checkItems(fitted: Fitted): ItemFindings {
   };
   if (shaky >= most) return wholly(shaky);
   for (let round = 0; round < most; round += 1) {
-    const item = worstOf(fitted, looks);
+    const item = worstOf(fitted.design, looks);
     if (item === undefined) break;
     current = withRow(current, study.responses, item, looks[item]?.best ?? 1);
     looks = lookAtItems(current, study.responses);
@@ -114,22 +116,16 @@ function setOf(kcs: readonly number[]): number {
   return kcs.reduce((set, k) => set | (1 << k), 0);
 }
 
-function learnersOf({ study }: Fitted, item: number): number {
-  const { answers, counts, items } = study.responses;
-  return counts.reduce((total, count, row) => total + (answers[row * items + item] === -1 ? 0 : count), 0);
-}
-
-function isMild(fitted: Fitted, { gain }: ItemLook, item: number): boolean {
-  return gain > Math.max(MILD_GAIN, (ROW_GAIN_PER_LEARNER / 2) * learnersOf(fitted, item));
+function isMild({ gain, learners }: ItemLook): boolean {
+  return gain > Math.max(MILD_GAIN, (ROW_GAIN_PER_LEARNER / 2) * learners);
 }
 
 /** Returns the item whose row is most doubtful. */
-function worstOf(fitted: Fitted, looks: readonly ItemLook[]): number | undefined {
-  const { items, patterns } = fitted.design;
+function worstOf({ items, patterns }: Design, looks: readonly ItemLook[]): number | undefined {
   const compared = ROW_GAIN + 2 * log(items.length * (patterns - 1));
   let worst: number | undefined;
-  looks.forEach(({ gain }, j) => {
-    if (gain <= Math.max(compared, ROW_GAIN_PER_LEARNER * learnersOf(fitted, j))) return;
+  looks.forEach(({ gain, learners }, j) => {
+    if (gain <= Math.max(compared, ROW_GAIN_PER_LEARNER * learners)) return;
     if (worst === undefined || gain > (looks[worst]?.gain ?? 0)) worst = j;
   });
   return worst;
@@ -171,6 +167,7 @@ function lookAt(view: ItemView, own: number, { model, bound }: Design): ItemLook
     own,
     best,
     gain: 2 * (reached - reference),
+    learners: view.learners,
     // A constant item is a condition of its own.
     uninformative:
       constant < 0 &&

@@ -2,6 +2,7 @@
 import { condition, type Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters, type ItemModel, type Responses } from '../model.ts';
+import { sum } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
 /** Items with nested rows. */
@@ -22,7 +23,7 @@ export function nestingOf({ kcsOf, answered, correct }: StudyData): Nesting {
     ),
   );
   const { length } = differences;
-  return { pairs: length, difference: differences.reduce((a, b) => a + b, 0) / length };
+  return { pairs: length, difference: sum(differences) / length };
 }
 
 /**
@@ -57,7 +58,7 @@ function reversalGain(study: StudyData): number | undefined {
  */
 export function nestingConditions(study: StudyData, model: ItemModel): Condition[] {
   const gain = reversalGain(study);
-  const answers = study.answered.reduce((a, b) => a + b, 0);
+  const answers = sum(study.answered);
   if (gain === undefined || gain < Math.max(REVERSAL_GAIN, REVERSAL_GAIN_PER_ANSWER * answers)) return [];
   const figures = { easier: nestingOf(study).difference.toFixed(2), gain: gain.toFixed(0) };
   return [condition(model === 'dina' ? 'answers_upside_down' : 'disjunctive_items', [], figures)];

@@ -5,7 +5,7 @@
 import { eachRow } from '../expectation.ts';
 import { latentPrior } from '../model.ts';
 import type { Design, LatentPrior, Parameters, Responses } from '../model.ts';
-import { addTo, at, clamp, integerAt, log, sqrt } from '../numbers.ts';
+import { addTo, at, clamp, integerAt, log, sqrt, sum } from '../numbers.ts';
 
 /** Distinct rows of answers with P(pattern | answers), rows x patterns. */
 export interface Posteriors {
@@ -67,7 +67,7 @@ function everyNth(all: Responses, n: number): Responses {
     taken.set(answers.subarray(row * items, (row + 1) * items), to * items);
   });
   const weights = Float64Array.from(rows, (row) => at(counts, row));
-  return { learners: weights.reduce((a, b) => a + b, 0), items, answers: taken, counts: weights };
+  return { learners: sum(weights), items, answers: taken, counts: weights };
 }
 
 /** Learners who answered one item, by distinct rows of answers. */
@@ -118,7 +118,7 @@ export function viewOf(
       }
     }
   });
-  const learners = counts.reduce((a, b) => a + b, 0);
+  const learners = sum(counts);
   return { rows: answered.length, correct, counts, learners, masters, logLikelihood };
 }
 
