@@ -2,7 +2,7 @@
  * EM with squared extrapolation (Varadhan and Roland, 2008, Scandinavian J. of Statistics 35, 335-353, scheme S3), for any model whose parameters are
  * a vector without bounds. The calibration itself climbs by the quasi-Newton steps of em.ts.
  */
-import { at, clamp, sqrt } from '../numbers.ts';
+import { at, clamp, dot, sqrt } from '../numbers.ts';
 
 /** A likelihood to climb. `Counts` are the expected counts that its E-step returns. */
 export interface Likelihood<Counts extends { readonly logLikelihood: number }> {
@@ -72,8 +72,7 @@ function extrapolated(
 ): { readonly ahead: Float64Array; readonly length: number } {
   const r = x0.map((x, n) => at(x1, n) - x);
   const v = r.map((step, n) => at(x2, n) - at(x1, n) - step);
-  const norm = (values: Float64Array): number => values.reduce((total, value) => total + value * value, 0);
-  const length = clamp(norm(v) > 0 ? sqrt(norm(r) / norm(v)) : 1, 1, reach);
+  const length = clamp(dot(v, v) > 0 ? sqrt(dot(r, r) / dot(v, v)) : 1, 1, reach);
   return {
     length,
     ahead: x0.map((x, n) => x + 2 * length * at(r, n) + length * length * at(v, n)),
