@@ -93,9 +93,13 @@ async function open(
   await page.locator('h1').waitFor();
 }
 
+/** Opens what is folded under a summary: by its key, since a click misses what moves while a view loads. */
+const unfold = (within: Page | Locator, summary: string): Promise<void> =>
+  within.locator('summary').filter({ hasText: summary }).press('Enter');
+
 /** Arms a fault of the platform in the panel of a view. */
 async function arm(page: Page, operation: string, kind: string, armed: string): Promise<void> {
-  await page.getByText('Faults of the platform').click();
+  await unfold(page, 'Faults of the platform');
   await page.getByLabel('Operation').selectOption(operation);
   await page.getByLabel('Fault', { exact: true }).selectOption(kind);
   await page.getByRole('button', { name: 'Arm for' }).click();
@@ -146,7 +150,7 @@ describe('the explorer in a browser', () => {
     await page.reload();
     await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
     expect(await page.locator('#stem').textContent()).toBe(item);
-    await page.getByText('Answers so far').click();
+    await unfold(page, 'Answers so far');
     expect(await accessibility()).toEqual([]);
     const answers = page.getByRole('listitem').filter({ hasText: /correct$/ });
     expect(await answers.allTextContents()).toEqual(
@@ -162,7 +166,7 @@ describe('the explorer in a browser', () => {
     const courses = page.locator('.multiples figure strong');
     const names = await courses.allTextContents();
     expect(names).toHaveLength(8);
-    await page.getByText('The same in numbers').click();
+    await unfold(page, 'The same in numbers');
     const numbers = page.getByRole('region', { name: 'Probability of mastery after each answer' });
     expect(await numbers.getByRole('rowheader').allTextContents()).toEqual(names);
     expect(await numbers.getByRole('columnheader').last().textContent()).toBe(`After ${count}`);
@@ -186,7 +190,7 @@ describe('the explorer in a browser', () => {
       /mastered from 80 %, gap up to 20 %, between: not settled/,
     );
     expect(await idsOn(page)).toEqual([]);
-    await page.getByText('For auditors').click();
+    await unfold(page, 'For auditors');
     await page.getByRole('heading', { name: 'sources', exact: true }).waitFor();
     expect(await idsOn(page)).not.toEqual([]);
     expect(defects).toEqual([]);
@@ -341,7 +345,7 @@ describe('the explorer in a browser', () => {
       const alert = page.getByRole('alert');
       await alert.waitFor();
       expect(await alert.innerText()).toMatch(/ does not respond\n/);
-      await alert.getByText('For developers').click();
+      await unfold(alert, 'For developers');
       expect(await alert.innerText()).toMatch(/(?:424|503) .*[Rr]epeat the identical request/s);
       await page.getByRole('button', { name: 'Clear all' }).click();
       await page.getByLabel('Armed faults').getByText('down').waitFor({ state: 'detached' });
@@ -453,8 +457,8 @@ describe('the explorer in a browser', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { attempts, students } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
     await open(page, 'report', { tenant: tenants[0], id: attempts?.gatePass ?? '' });
-    await page.getByText('HTTP behind this view: 1 request').click();
-    await page.getByText('GET /reports/v1/attempt-reports/').click();
+    await unfold(page, 'HTTP behind this view: 1 request');
+    await unfold(page, 'GET /reports/v1/attempt-reports/');
     const copied = async (name: string): Promise<string> => {
       await page.getByRole('button', { name }).click();
       await page.getByText('✓ copied').waitFor();
