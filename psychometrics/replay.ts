@@ -10,12 +10,13 @@ import {
   computeEvidence,
   type Classification,
   type CompiledModel,
-  type ModelParameters,
+  type CalibratedParameters,
   type Outcome,
   type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { modelOf } from '#shared/records/models.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 import { studyOptions, tableOptions, type TableOptions } from '#tools/terminal/study/options.ts';
 import { MISSING } from '#tools/terminal/study/values.ts';
@@ -58,7 +59,7 @@ interface Policy {
 }
 
 interface ReplayedStudy {
-  readonly parameters: ModelParameters;
+  readonly parameters: CalibratedParameters;
   /** The labels of the knowledge components, in the order of the parameters. */
   readonly labels: readonly string[];
   readonly learners: readonly Learner[];
@@ -71,13 +72,14 @@ function replayedStudy(files: ResponseFiles, options: TableOptions): Result<Repl
   const study = readStudy(files, options);
   if (!study.ok) return err(shorten(study.error));
   const { parameters, learners, leftOut } = study.value;
-  const { theta, kcs, items } = parameters;
+  const { theta, kcs, blocks, items } = parameters;
   const { nodes, min, max } = theta;
   const columns = new Map(study.value.items.map((item, at) => [item, at]));
   return ok({
     parameters: {
       theta,
       kcs: kcs.map(({ kc, slope, location }) => ({ guid: kc, slope, location })),
+      blocks,
       items: items.map((item) => ({
         artifactVersionId: item.item,
         kcs: item.kcs,
@@ -107,11 +109,11 @@ function successTable(
   return Array.from({ length: size }, (_, s) => (s === size - 1 ? 1 - item.slip : item.guess));
 }
 
-function compile(parameters: ModelParameters): CompiledModel {
-  const model = compileModel(parameters);
-  if (!model.ok)
-    throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
-  return model.value;
+function compile(parameters: CalibratedParameters): Result<CompiledModel, string> {
+  const model = compileModel(parameters, modelOf(parameters).runtimeVersion);
+  return model.ok
+    ? model
+    : err(shorten(model.error.map((defect) => `parameters.json#${defect.pointer}: ${defect.message}`)));
 }
 
 /** Replays one run, until every KC is classified or no item is left that the learner answered. */
@@ -175,14 +177,14 @@ interface Verification {
 
 /** Computes every learner's posterior from all answers, once by the engine and once by enumeration. */
 function verify(
-  parameters: ModelParameters,
+  parameters: CalibratedParameters,
   learners: readonly Learner[],
   replays: readonly Replay[],
 ): Verification {
   const index = new Map(parameters.kcs.map(({ guid }, k) => [guid, k]));
   const reference = {
     ...parameters.theta,
-    kcs: parameters.kcs,
+    kcs: parameters.kcs.map(({ slope = NaN, location = NaN }) => ({ slope, location })),
     items: parameters.items.map(({ kcs, probabilities }) => ({
       kcs: kcs.map((guid) => index.get(guid) ?? -1),
       success: probabilities,
@@ -294,7 +296,13 @@ async function main(values: ReturnType<typeof command.opts>): Promise<Result<und
   if (!study.ok) return study;
   const { parameters } = study.value;
   const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };
-  const model = compile(parameters);
+  if (values.verify === true && parameters.blocks !== undefined)
+    return err(
+      '--verify: the check by brute force is of independent knowledge components, and parameters.json has blocks; leave it out',
+    );
+  const compiled = compile(parameters);
+  if (!compiled.ok) return compiled;
+  const model = compiled.value;
   const learners = study.value.learners.slice(0, values.limit);
   const context = prepare(model);
   const replays = learners.map((learner) => replay(context, policy, learner));

@@ -27,7 +27,7 @@ export interface Respondent {
  */
 export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Respondent {
   const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);
-  const { theta, kcs, items, scale } = parameters;
+  const { theta, items, scale } = parameters;
   const abilities = Array.from(
     { length: theta.nodes },
     (_, node) => theta.min + ((theta.max - theta.min) * node) / (theta.nodes - 1),
@@ -39,14 +39,7 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   );
   const node = pick(weights, draw('ability'));
   const ability = abilities[node] ?? theta.mean;
-  const mastered = new Set(
-    kcs
-      .filter(
-        ({ guid, slope = NaN, location = NaN }) =>
-          draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location))),
-      )
-      .map(({ guid }) => guid),
-  );
+  const mastered = drawMastered(parameters, node, ability, draw);
   const byVersion = new Map(items.map((item) => [item.artifactVersionId, item]));
   return {
     description: `simulated, random seed ${randomSeed}`,
@@ -59,6 +52,64 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
     },
     isImputed: () => false,
   };
+}
+
+/** Draws the KCs that a learner has mastered: those of a block by its form (docs/engine.md), each other one by its own curve. */
+function drawMastered(
+  { theta, kcs, blocks = [] }: CalibrationParameters,
+  node: number,
+  ability: number,
+  draw: (...name: readonly string[]) => number,
+): ReadonlySet<string> {
+  const curves = new Map(kcs.map((kc) => [kc.guid, kc]));
+  const isDrawn = (guid: string, at: number): boolean => {
+    const { slope = NaN, location = NaN } = curves.get(guid) ?? {};
+    return draw('component', guid) < 1 / (1 + Math.exp(-slope * (at - location)));
+  };
+  const inBlocks = new Set(blocks.flatMap((block) => block.kcs));
+  const mastered = new Set(
+    kcs.flatMap(({ guid }) => (!inBlocks.has(guid) && isDrawn(guid, ability) ? [guid] : [])),
+  );
+  for (const block of blocks) {
+    const drawPattern = (weights: readonly number[]): void => {
+      const pattern = pick(weights, draw('block', ...block.kcs));
+      for (const [bit, guid] of block.kcs.entries()) if ((pattern >>> bit) & 1) mastered.add(guid);
+    };
+    switch (block.form) {
+      case 'hierarchy':
+        for (const [k, guid] of block.kcs.entries())
+          if (
+            block.prerequisites[k]?.every((before) => mastered.has(before)) === true &&
+            isDrawn(guid, ability)
+          )
+            mastered.add(guid);
+        break;
+      case 'strand': {
+        const { correlation, kcs: own } = block;
+        // Box and Muller (1958): a standard normal number from two uniform ones.
+        const zeta =
+          Math.sqrt(-2 * Math.log(1 - draw('radius', ...own))) *
+          Math.cos(2 * Math.PI * draw('angle', ...own));
+        const common = theta.mean + correlation * (ability - theta.mean);
+        const xi = common + theta.sd * Math.sqrt(1 - correlation ** 2) * zeta;
+        for (const guid of own) if (isDrawn(guid, xi)) mastered.add(guid);
+        break;
+      }
+      case 'saturated':
+        drawPattern(
+          block.weights.map((weight, pattern) => weight * Math.exp(block.slope * ability * bitsIn(pattern))),
+        );
+        break;
+      case 'table':
+        drawPattern(block.probabilities[node] ?? []);
+        break;
+    }
+  }
+  return mastered;
+}
+
+function bitsIn(pattern: number): number {
+  return pattern.toString(2).replaceAll('0', '').length;
 }
 
 /** The number of simulated learners compared with a replayed learner whose data has missing answers. */

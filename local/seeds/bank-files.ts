@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { eligibilityRules, exposureRule, namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { priorBlock } from '#shared/records/records.ts';
 import { oneModel, thetaGrid } from '#tools/terminal/study.ts';
 
 /* The files of a seed directory but `reports.json`; docs/seeds.md explains them field by field. They contain names, never a tenant's ids. */
@@ -89,7 +90,18 @@ const success = z.number().gt(0).lt(1);
 
 export const calibrationFile = z.strictObject({
   theta: thetaGrid,
-  kcs: z.array(z.strictObject({ kc: name, slope: z.number().positive(), location: z.number() })).min(1),
+  kcs: z
+    .array(
+      z.strictObject({
+        kc: name,
+        /** The curve; absent where a block states the probabilities. */
+        slope: z.number().positive().exactOptional(),
+        location: z.number().exactOptional(),
+      }),
+    )
+    .min(1),
+  /** As in a calibration's record, with names in place of GUIDs. */
+  blocks: z.array(priorBlock).exactOptional(),
   items: z
     .array(
       z.union(

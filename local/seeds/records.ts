@@ -4,8 +4,14 @@ import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import type { AnalysisPolicyRecord } from '#shared/records/check-analysis-policy.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
+import { modelOf } from '#shared/records/models.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
-import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
+import type {
+  CalibrationParameters,
+  CalibrationRecord,
+  PolicyRecord,
+  PriorBlock,
+} from '#shared/records/records.ts';
 import type { PolicyFile } from './bank-files.ts';
 import { opaque, type BankIds } from './ids.ts';
 import { caseUri } from './owners/case.ts';
@@ -100,10 +106,8 @@ function calibrationRecord(tenantId: string, tenantBank: TenantBank): Calibratio
       id: opaque(`calibration-${directory}`, tenantId, hashCanonical({ bank, calibration, parameters })),
       scaleId: opaque(`scale-${calibration.scale.name}`, tenantId, directory),
       visibility: 'tenant',
-      modelFamily: 'ho-cdm-grid',
-      modelVersion: 'ho-cdm-grid/1',
       numericPrecision: calibration.numericPrecision,
-      runtimeVersion: 'ho-cdm-grid-1',
+      ...modelOf(calibration),
       caseFrameworkGuid: spec.framework.guid,
       caseMappingVersion: opaque(calibration.mappingVersion, tenantId, directory),
       subject: bank.subject,
@@ -130,15 +134,15 @@ export function anchorOf(tenantId: string, { content, directory }: TenantBank): 
 function parametersOf({ content, ids, members }: TenantBank): CalibrationParameters {
   const { calibration } = content;
   const calibrated = new Map(calibration.items.map((item) => [item.item, item]));
-  const { theta, scale, maximumReportableError, reliabilityCeiling } = calibration;
+  const { theta, blocks, scale, maximumReportableError, reliabilityCeiling } = calibration;
   return inGuidOrder({
     theta,
-    kcs: calibration.kcs.map(({ kc, slope, location }) => ({
+    kcs: calibration.kcs.map(({ kc, ...curve }) => ({
       guid: ids.kc(kc),
       uri: caseUri(ids.kc(kc)),
-      slope,
-      location,
+      ...curve,
     })),
+    ...(blocks === undefined ? {} : { blocks: blocks.map((block) => withGuids(block, ids)) }),
     items: members.map(({ item, member }) => {
       const fitted = defined(calibrated.get(item.name));
       return {
@@ -162,6 +166,14 @@ function parametersOf({ content, ids, members }: TenantBank): CalibrationParamet
     ...(maximumReportableError === undefined ? {} : { maximumReportableError }),
     ...(reliabilityCeiling === undefined ? {} : { reliabilityCeiling }),
   });
+}
+
+/** Returns a block with the GUIDs of its components in place of their names. */
+function withGuids(block: PriorBlock, ids: BankIds): PriorBlock {
+  const named = { ...block, kcs: block.kcs.map(ids.kc) };
+  return named.form === 'hierarchy'
+    ? { ...named, prerequisites: named.prerequisites.map((before) => before.map(ids.kc)) }
+    : named;
 }
 
 /** DINA: all components mastered gives 1 - slip, anything less the guess. */

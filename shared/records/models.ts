@@ -4,6 +4,16 @@ export const supportedModels = [
   { modelFamily: 'ho-cdm-block', modelVersion: 'ho-cdm-block/1', runtimeVersion: 'ho-cdm-block-1' },
 ] as const;
 
+/** Returns the pins of a calibration that is made now: the oldest model that can express its parameters. */
+export function modelOf({
+  blocks = [],
+}: {
+  readonly blocks?: readonly unknown[] | undefined;
+}): (typeof supportedModels)[number] {
+  const [grid, block] = supportedModels;
+  return blocks.length === 0 ? grid : block;
+}
+
 /** Returns whether this build contains the model and the exact runtime that a calibration pins. */
 export function supportsModel(
   pins: Readonly<Record<keyof (typeof supportedModels)[number], string>>,

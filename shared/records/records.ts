@@ -45,7 +45,7 @@ const blockKcs = (least: number, most: number) => z.array(z.string().min(1)).min
 const weight = z.number().nonnegative();
 
 /** KCs that are not independent given theta, in one of the forms of docs/engine.md: bit i of a pattern is set if `kcs[i]` is mastered. */
-const priorBlock = z.discriminatedUnion('form', [
+export const priorBlock = z.discriminatedUnion('form', [
   z.strictObject({
     form: z.literal('hierarchy'),
     kcs: blockKcs(2, 12),
@@ -66,6 +66,8 @@ const priorBlock = z.discriminatedUnion('form', [
     probabilities: z.array(z.array(weight)),
   }),
 ]);
+
+export type PriorBlock = z.infer<typeof priorBlock>;
 
 /** Server-only parameters of a calibration, models `ho-cdm-grid/1` and `ho-cdm-block/1` (docs/engine.md): never returned to a client [MA-123]. */
 export const calibrationParameters = z.strictObject({

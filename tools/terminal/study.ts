@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { priorBlock } from '#shared/records/records.ts';
 import { readFrom } from './file-failure.ts';
 import { readTexts } from './study/files.ts';
 import type { TableOptions } from './study/options.ts';
@@ -43,12 +44,15 @@ const parametersFile = z.strictObject({
     .array(
       z.strictObject({
         kc: name,
-        slope: z.number().positive(),
-        location: z.number(),
+        /** The curve; absent where a block states the probabilities. */
+        slope: z.number().positive().exactOptional(),
+        location: z.number().exactOptional(),
         label: z.string().min(1).optional(),
       }),
     )
     .min(1),
+  /** As in a calibration's record, with names in place of GUIDs. */
+  blocks: z.array(priorBlock).exactOptional(),
   items: z
     .array(
       z.union(
