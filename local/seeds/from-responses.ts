@@ -66,7 +66,9 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
     },
     [`${bankName}/calibration.json`]: {
       theta: parameters.theta,
-      kcs: parameters.kcs.map(({ label, ...curve }) => curve),
+      kcs: parameters.kcs.map((kc) =>
+        Object.fromEntries(Object.entries(kc).filter(([member]) => member !== 'label')),
+      ),
       ...(parameters.blocks === undefined ? {} : { blocks: parameters.blocks }),
       items: parameters.items.map((item) =>
         'probabilities' in item
