@@ -42,7 +42,7 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   const mastered = new Set(
     kcs
       .filter(
-        ({ guid, slope, location }) =>
+        ({ guid, slope = NaN, location = NaN }) =>
           draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location))),
       )
       .map(({ guid }) => guid),

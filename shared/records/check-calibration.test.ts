@@ -46,6 +46,7 @@ describe('checkCalibration', () => {
   it('holds the parameters to the bounds that the model compiler counts on', () => {
     const { theta, kcs, items } = calibrationParameters.parse(sampleParameters());
     const [kc, item] = [kcs[0]!, items[0]!];
+    const support = { learners: 500, bicGain: 10 };
     for (const [spoilt, pointer] of [
       ...[2, 402, 3.5].map((nodes) => [{ theta: { ...theta, nodes } }, 'theta/nodes'] as const),
       [{ theta: { ...theta, sd: 0 } }, 'theta/sd'],
@@ -53,6 +54,17 @@ describe('checkCalibration', () => {
       [{ kcs: [] }, 'kcs'],
       [{ kcs: [{ ...kc, slope: 0 }, ...kcs.slice(1)] }, 'kcs/0/slope'],
       [{ kcs: [{ ...kc, location: Infinity }, ...kcs.slice(1)] }, 'kcs/0/location'],
+      ...[
+        [{ form: 'strand', kcs: ['a', 'b'], correlation: 0.5 }, 'kcs'],
+        [{ form: 'strand', kcs: ['a', 'b', 'c'], correlation: 1 }, 'correlation'],
+        [{ form: 'table', kcs: Array.from('abcdefg'), probabilities: [] }, 'kcs'],
+        [{ form: 'table', kcs: ['a', 'b'], probabilities: [[-1]] }, 'probabilities/0/0'],
+        [{ form: 'saturated', kcs: ['a', 'b'], slope: 0, weights: [1], support }, 'slope'],
+        [{ form: 'saturated', kcs: ['a', 'b'], slope: 1, weights: [-1], support }, 'weights/0'],
+        [{ form: 'saturated', kcs: Array.from('abcdef'), slope: 1, weights: [1], support }, 'kcs'],
+        [{ form: 'hierarchy', kcs: ['a', 'b'], prerequisites: [] }, 'support'],
+        [{ form: 'hierarchy', kcs: ['a'], prerequisites: [], support }, 'kcs'],
+      ].map((spoilt) => [{ blocks: [spoilt[0]] }, `blocks/0/${spoilt[1] as string}`] as const),
       [{ items: [] }, 'items'],
       [{ items: [{ ...item, kcs: [] }] }, 'items/0/kcs'],
       ...[0, 1].map(
@@ -145,6 +157,26 @@ describe('checkCalibration', () => {
       '/parameters/kcs/2/uri',
       '/parameters/items/1/accessibility/1',
     ]);
+  });
+
+  it('refuses a block of structure that the answers of its fit do not support', () => {
+    const parameters = calibrationParameters.parse(sampleParameters());
+    const kcs = parameters.kcs.map(({ guid }) => guid).slice(0, 2);
+    const fitted = (bicGain: number) => ({
+      parameters: {
+        ...parameters,
+        blocks: [
+          {
+            form: 'hierarchy',
+            kcs,
+            prerequisites: [[], kcs.slice(0, 1)],
+            support: { learners: 500, bicGain },
+          },
+        ],
+      },
+    });
+    expect(pointersOf({}, fitted(0))).toEqual(['/parameters/blocks/0/support/bicGain']);
+    expect(pointersOf({}, fitted(0.5))).toEqual([]);
   });
 
   // Which form that is: check-policy.test.ts.

@@ -18,7 +18,7 @@ const calibrationFile = calibrationRecord.extend({
 type Calibration = Omit<ScaleCalibration, 'checksum'>;
 
 /** Returns the defects of parameters that only the engine can find; pointers are relative to `parameters`. Empty if the model compiles. */
-export type ModelCheck = (parameters: CalibrationParameters) => readonly Defect[];
+export type ModelCheck = (parameters: CalibrationParameters, runtimeVersion: string) => readonly Defect[];
 
 /** Checks a calibration before it becomes immutable and fills in its digests (`checkRecordFile`) [MA-101, MA-102, MA-117..MA-122]. */
 export function checkCalibration(
@@ -35,7 +35,10 @@ export function checkCalibration(
     ...gradeDefects(document.gradeCoverage),
     ...claimDefects(document),
     ...frameworkGuidDefects(document.caseFrameworkGuid),
-    ...parameterDefects(hidden.parameters, checkModel),
+    ...parameterDefects(hidden.parameters, (parameters) =>
+      // A runtime that this build does not contain is a defect of the pins already.
+      supportsModel(document) ? checkModel(parameters, document.runtimeVersion) : [],
+    ),
     ...digestDefects(
       hidden.parametersHash,
       hashCanonical(hidden.parameters),
@@ -106,8 +109,11 @@ function claimDefects({
 }
 
 /** Returns the defects that the model compiler does not check, then those that it finds. */
-function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCheck): readonly Defect[] {
-  const { kcs, items } = parameters;
+function parameterDefects(
+  parameters: CalibrationParameters,
+  checkModel: (parameters: CalibrationParameters) => readonly Defect[],
+): readonly Defect[] {
+  const { kcs, items, blocks = [] } = parameters;
   const uris = repetitionDefects(
     kcs.map((kc) => kc.uri),
     ['parameters', 'kcs'],
@@ -122,6 +128,13 @@ function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCh
   return [
     ...uris.map((defect) => ({ pointer: `${defect.pointer}/uri`, message: defect.message })),
     ...tags,
+    ...blocks.flatMap((block, index) =>
+      defectIf(
+        'support' in block && !(block.support.bicGain > 0),
+        ['parameters', 'blocks', index, 'support', 'bicGain'],
+        `must be greater than 0: the answers of the fit do not support this ${block.form}; give its KCs independent curves`,
+      ),
+    ),
     ...parameterGuidDefects(parameters),
     ...model,
   ];

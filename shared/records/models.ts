@@ -1,6 +1,7 @@
 /** The models and runtimes that this build can compute with. A calibration pins both; a runtime is never edited: a change is a new one. */
 export const supportedModels = [
   { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1', runtimeVersion: 'ho-cdm-grid-1' },
+  { modelFamily: 'ho-cdm-block', modelVersion: 'ho-cdm-block/1', runtimeVersion: 'ho-cdm-block-1' },
 ] as const;
 
 /** Returns whether this build contains the model and the exact runtime that a calibration pins. */

@@ -36,7 +36,38 @@ export const INDIVIDUAL_RELIABILITY = 0.8;
 /** The limitation by which a calibration states that its own checks forbid it, and that it was written anyway. */
 export const INSISTED = 'Not releasable by the checks of npm run calibrate, and written with --insist.';
 
-/** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to a client [MA-123]. */
+/** On how many learners a block was fitted, and by how much BIC prefers its form to independent curves. */
+const support = z.strictObject({ learners: z.int().positive(), bicGain: z.number() });
+
+/** @param least the fewest KCs of a block @param most the most */
+const blockKcs = (least: number, most: number) => z.array(z.string().min(1)).min(least).max(most);
+
+const weight = z.number().nonnegative();
+
+/** KCs that are not independent given theta, in one of the forms of docs/engine.md: bit i of a pattern is set if `kcs[i]` is mastered. */
+const priorBlock = z.discriminatedUnion('form', [
+  z.strictObject({
+    form: z.literal('hierarchy'),
+    kcs: blockKcs(2, 12),
+    prerequisites: z.array(z.array(z.string().min(1))),
+    support,
+  }),
+  z.strictObject({ form: z.literal('strand'), kcs: blockKcs(3, 12), correlation: z.number().gt(0).lt(1) }),
+  z.strictObject({
+    form: z.literal('saturated'),
+    kcs: blockKcs(2, 5),
+    slope: z.number().positive(),
+    weights: z.array(weight),
+    support,
+  }),
+  z.strictObject({
+    form: z.literal('table'),
+    kcs: blockKcs(2, 6),
+    probabilities: z.array(z.array(weight)),
+  }),
+]);
+
+/** Server-only parameters of a calibration, models `ho-cdm-grid/1` and `ho-cdm-block/1` (docs/engine.md): never returned to a client [MA-123]. */
 export const calibrationParameters = z.strictObject({
   theta: z.strictObject({
     nodes: z.int().min(3).max(401),
@@ -51,11 +82,14 @@ export const calibrationParameters = z.strictObject({
       z.strictObject({
         guid: z.string().min(1),
         uri: z.url(),
-        slope: z.number().positive(),
-        location: z.number(),
+        /** The curve; absent where a block states the probabilities. */
+        slope: z.number().positive().exactOptional(),
+        location: z.number().exactOptional(),
       }),
     )
     .min(1),
+  /** Only with `ho-cdm-block/1`. A KC is in at most one block. */
+  blocks: z.array(priorBlock).exactOptional(),
   items: z.array(itemParameters).min(1),
   /** Scale value at each theta node, strictly increasing. */
   scale: z.array(z.number()),

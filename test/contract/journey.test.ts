@@ -412,7 +412,7 @@ describe.each(cases)(
       const secrets = new Set(
         bank.parameters.items
           .flatMap(({ probabilities }) => probabilities)
-          .concat(bank.parameters.kcs.flatMap(({ slope, location }) => [slope, location])),
+          .concat(bank.parameters.kcs.flatMap(({ slope = NaN, location = NaN }) => [slope, location])),
       );
       for (const { given } of journey.steps) {
         const text = canonicalJson(given.body);

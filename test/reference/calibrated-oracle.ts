@@ -16,9 +16,10 @@ const FEASIBLE = 8;
  * the prior has them. Undefined where even those are too many.
  */
 export function oracleOf(
-  { theta, kcs, items, scale }: CalibrationParameters,
+  { theta, kcs: calibrated, items, scale }: CalibrationParameters,
   answers: readonly { readonly artifactVersionId: string; readonly correct: boolean }[],
 ): Oracle | undefined {
+  const kcs = calibrated.map(({ guid, slope = NaN, location = NaN }) => ({ guid, slope, location }));
   const asked = answers.map(({ artifactVersionId, correct }) => {
     const item = items.find((candidate) => candidate.artifactVersionId === artifactVersionId)!;
     return { item, correct };

@@ -1,5 +1,12 @@
 /** The engine's only entry for other code. It is pure and deterministic: the same arguments give the same bits on every runtime. */
-export type { Estimate, KnownMastery, ModelParameters, Outcome } from './types.ts';
+export type {
+  CalibratedParameters,
+  Estimate,
+  KnownMastery,
+  ModelParameters,
+  Outcome,
+  PriorBlock,
+} from './types.ts';
 export { runtimeVersions } from './kernels/index.ts';
 export { compileModel, estimate, remainingUncertainty, type CompiledModel } from './model.ts';
 export { classify, type Classification, type ClassificationRule } from './classification.ts';

@@ -1,7 +1,17 @@
 import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
-import type { Estimate, Kernel, KernelModel, ModelParameters, Outcome } from './types.ts';
+import type {
+  CalibratedParameters,
+  Estimate,
+  HierarchyBlock,
+  Kernel,
+  KernelModel,
+  ModelParameters,
+  Outcome,
+  PriorBlock,
+  SaturatedBlock,
+} from './types.ts';
 
 /** A calibration's parameters, checked and laid out for one kernel. It contains no state of a run and may be cached and shared. */
 export interface CompiledModel {
@@ -25,16 +35,16 @@ const MAXIMUM_SCALE_MAGNITUDE = 1e100;
  * defect of the whole, with the pointer ''.
  */
 export function compileModel(
-  parameters: ModelParameters,
+  parameters: CalibratedParameters,
   runtimeVersion: string = CURRENT_RUNTIME_VERSION,
 ): Result<CompiledModel, readonly Defect[]> {
   const released = findKernel(runtimeVersion);
   if (released === undefined) {
     return err([{ pointer: '', message: `there is no runtime ${runtimeVersion} here` }]);
   }
-  const defects = defectsOf(parameters, released.kernel.maximumComponentKcs);
+  const defects = defectsOf(parameters, released.kernel);
   if (defects.length > 0) return err(defects);
-  const core = released.kernel.compile(parameters);
+  const core = released.kernel.compile(withCurves(parameters));
   if (!core.usable)
     return err([{ pointer: '/theta', message: 'the grid and its prior leave no finite weight' }]);
   const kcIndex = new Map(parameters.kcs.map(({ guid }, index) => [guid, index]));
@@ -71,12 +81,28 @@ export function remainingUncertainty(
   return total / scopeKcs.length;
 }
 
-/** Returns the defects that the schema of a record cannot find: names, tables, grid and scale must fit together. */
-function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: number): readonly Defect[] {
+/** Gives each KC that has no curve one that no kernel uses. */
+function withCurves(parameters: CalibratedParameters): ModelParameters {
+  const kcs = parameters.kcs.map(({ guid, slope = 1, location = 0 }) => ({ guid, slope, location }));
+  return { ...parameters, kcs };
+}
+
+/** Returns the defects that the schema of a record cannot find: names, tables, blocks, grid and scale must fit together. */
+function defectsOf(
+  { theta, kcs, items, scale, blocks }: CalibratedParameters,
+  { maximumComponentKcs: maximumKcs, takesBlocks, runtimeVersion }: Kernel,
+): readonly Defect[] {
   const known = new Set(kcs.map(({ guid }) => guid));
   return [
     ...defectIf(theta.min >= theta.max, ['theta', 'max'], 'must be greater than min'),
     ...repeated(kcs, ({ guid }, k) => [guid, 'kcs', k, 'guid']),
+    ...curveDefects(kcs, blocks ?? []),
+    ...defectIf(
+      blocks !== undefined && takesBlocks !== true,
+      ['blocks'],
+      `cannot be used by runtime ${runtimeVersion}: pin a runtime that takes blocks`,
+    ),
+    ...blockDefects(blocks ?? [], known, theta.nodes),
     ...repeated(items, ({ artifactVersionId }, j) => [artifactVersionId, 'items', j, 'artifactVersionId']),
     ...items.flatMap((item, j) => [
       ...item.kcs.flatMap((guid, at) =>
@@ -110,6 +136,100 @@ function repeated<T>(
     const [name, ...path] = named(value, index);
     return defectIf(seen.size === seen.add(name).size, path, 'occurs twice');
   });
+}
+
+/** Returns a defect per curve that is absent although the KC's probabilities come from it, or present although its block states them. */
+function curveDefects(kcs: CalibratedParameters['kcs'], blocks: readonly PriorBlock[]): readonly Defect[] {
+  const stated = new Set(
+    blocks.flatMap((block) => (block.form === 'saturated' || block.form === 'table' ? block.kcs : [])),
+  );
+  return kcs.flatMap((kc, k) =>
+    (['slope', 'location'] as const).flatMap((name) => [
+      ...defectIf(!stated.has(kc.guid) && kc[name] === undefined, ['kcs', k, name], 'is required'),
+      ...defectIf(
+        stated.has(kc.guid) && kc[name] !== undefined,
+        ['kcs', k, name],
+        'must be absent: the block of this KC states its probabilities',
+      ),
+    ]),
+  );
+}
+
+/** A row of a table may miss the sum 1 by this much. */
+const SUM_TOLERANCE = 1e-9;
+
+function blockDefects(
+  blocks: readonly PriorBlock[],
+  known: ReadonlySet<string>,
+  nodes: number,
+): readonly Defect[] {
+  const places = blocks.flatMap(({ kcs }, b) => kcs.map((guid, at) => ({ guid, b, at })));
+  return [
+    ...places.flatMap(({ guid, b, at }) =>
+      defectIf(!known.has(guid), ['blocks', b, 'kcs', at], 'is not one of the KCs'),
+    ),
+    ...repeated(places, ({ guid, b, at }) => [guid, 'blocks', b, 'kcs', at]),
+    ...blocks.flatMap((block, b) => {
+      const path = ['blocks', b];
+      const size = 1 << block.kcs.length;
+      switch (block.form) {
+        case 'strand':
+          return [];
+        case 'hierarchy':
+          return hierarchyDefects(block, [...path, 'prerequisites']);
+        case 'saturated':
+          return block.weights.length === size
+            ? weightDefects(block, [...path, 'weights'])
+            : defectIf(true, [...path, 'weights'], `must have ${size} entries`);
+        case 'table': {
+          const table = [...path, 'probabilities'];
+          return [
+            ...defectIf(block.probabilities.length !== nodes, table, 'must have one row for each theta node'),
+            ...block.probabilities.flatMap((row, g) =>
+              row.length === size
+                ? defectIf(
+                    !(Math.abs(row.reduce((sum, value) => sum + value, 0) - 1) <= SUM_TOLERANCE),
+                    [...table, g],
+                    'must sum to 1',
+                  )
+                : defectIf(true, [...table, g], `must have ${size} entries`),
+            ),
+          ];
+        }
+      }
+    }),
+  ];
+}
+
+function hierarchyDefects(
+  { kcs, prerequisites }: HierarchyBlock,
+  path: readonly PropertyKey[],
+): readonly Defect[] {
+  if (prerequisites.length !== kcs.length)
+    return defectIf(true, path, 'must have one list for each KC of the block');
+  return [
+    ...defectIf(
+      prerequisites.every((list) => list.length === 0),
+      path,
+      'must name a prerequisite: without one the KCs need no block',
+    ),
+    ...prerequisites.flatMap((list, i) => [
+      ...list.flatMap((guid, at) =>
+        defectIf(
+          !kcs.slice(0, i).includes(guid),
+          [...path, i, at],
+          'is not a KC that comes earlier in the block',
+        ),
+      ),
+      ...repeated(list, (guid, at) => [guid, ...path, i, at]),
+    ]),
+  ];
+}
+
+function weightDefects({ kcs, weights }: SaturatedBlock, path: readonly PropertyKey[]): readonly Defect[] {
+  const positive = [...weights.keys()].filter((pattern) => (weights[pattern] ?? 0) > 0);
+  const isOpen = kcs.every((_, bit) => new Set(positive.map((pattern) => (pattern >>> bit) & 1)).size === 2);
+  return defectIf(!isOpen, path, 'must leave open for each KC whether it is mastered');
 }
 
 function tableDefects(

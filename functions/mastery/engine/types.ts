@@ -3,7 +3,7 @@
  * is its index in `ModelParameters.kcs`, an item its index in `ModelParameters.items`; bit i of a pattern is set if the item's i-th KC is mastered.
  */
 
-/** A calibration's parameters that satisfy the schema of its record: nodes, slopes, probabilities and lists are within their bounds. */
+/** Parameters as a kernel takes them: nodes, slopes, probabilities and lists are within the bounds of the record's schema. */
 export interface ModelParameters {
   readonly theta: {
     readonly nodes: number;
@@ -20,6 +20,66 @@ export interface ModelParameters {
   }[];
   /** Scale value at each theta node, strictly increasing. */
   readonly scale: readonly number[];
+  /** Only for a kernel with `takesBlocks`. The curves of KCs whose block states probabilities are not used. */
+  readonly blocks?: readonly PriorBlock[] | undefined;
+}
+
+/** A calibration's parameters that satisfy the schema of its record, in which a KC has a curve only if its probabilities come from one. */
+export interface CalibratedParameters extends Omit<ModelParameters, 'kcs'> {
+  readonly kcs: readonly {
+    readonly guid: string;
+    readonly slope?: number | undefined;
+    readonly location?: number | undefined;
+  }[];
+}
+
+/**
+ * What is known about KCs that are not independent of each other given theta. A KC is in at most one block; one in none is independent of all others,
+ * with its own curve. Bit i of a pattern S is set if `kcs[i]` (a GUID) is mastered.
+ */
+export type PriorBlock = HierarchyBlock | StrandBlock | SaturatedBlock | TableBlock;
+
+/** Prerequisites: a KC is mastered with the probability of its own curve if all its prerequisites are, else not at all. */
+export interface HierarchyBlock {
+  readonly form: 'hierarchy';
+  readonly kcs: readonly string[];
+  /** For each KC those that must be mastered before it; each comes earlier in `kcs`. */
+  readonly prerequisites: readonly (readonly string[])[];
+  readonly support?: BlockSupport | undefined;
+}
+
+/**
+ * A strand with an ability of its own, xi = mu + rho (theta - mu) + sd sqrt(1 - rho^2) zeta with zeta ~ N(0, 1), where mu and sd are the mean and
+ * the standard deviation of theta. The KCs are independent given xi, by their own curves in xi.
+ */
+export interface StrandBlock {
+  readonly form: 'strand';
+  readonly kcs: readonly string[];
+  /** The correlation rho of xi and theta, between 0 and 1. */
+  readonly correlation: number;
+}
+
+/** Every pattern has a weight: P(S | theta) in proportion to weights[S] exp(slope |S| theta). */
+export interface SaturatedBlock {
+  readonly form: 'saturated';
+  readonly kcs: readonly string[];
+  readonly slope: number;
+  readonly weights: readonly number[];
+  readonly support?: BlockSupport | undefined;
+}
+
+/** P(S | theta) itself: probabilities[g][S], with one row for each theta node. */
+export interface TableBlock {
+  readonly form: 'table';
+  readonly kcs: readonly string[];
+  readonly probabilities: readonly (readonly number[])[];
+}
+
+/** How much the answers that a block was fitted to support its form. */
+export interface BlockSupport {
+  readonly learners: number;
+  /** BIC of independent curves minus BIC of this form (Schwarz, 1978): above 0 if the answers support it. */
+  readonly bicGain: number;
 }
 
 /** A scored answer, in canonical order. */
@@ -63,6 +123,8 @@ export interface Kernel {
   readonly runtimeVersion: string;
   /** The most KCs that one item, or one component of administered items, may have. */
   readonly maximumComponentKcs: number;
+  /** Present if the kernel can compute with `ModelParameters.blocks`. */
+  readonly takesBlocks?: true;
   readonly compile: (parameters: ModelParameters) => KernelModel;
   /** Entropy of a yes-or-no variable in bits. */
   readonly binaryEntropy: (probability: number) => number;
