@@ -141,7 +141,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     converged,
     shortRuns,
     prices,
-    penaltyValue: penaltyOf(design.penalty, parameters),
+    penaltyValue: penaltyOf(design, parameters),
     criteria,
     errors,
     abilities: describeAbilities(design, parameters, responses),

@@ -4,7 +4,7 @@ import { CHART_WIDTH, bars, brief, colour, dots, line, names, type Point } from 
 import { chart } from '#tools/page/charts.ts';
 import { markup, type Markup } from '#tools/page/markup.ts';
 import type { Calibration } from '../calibrate.ts';
-import { masteryCurve } from '../model.ts';
+import { curveOver } from '../dependence.ts';
 import { at, normalQuantileTwoSided } from '../numbers.ts';
 import { figure } from './figures.ts';
 
@@ -154,7 +154,7 @@ export function curvesPicture({ study, design, parameters }: Calibration): Marku
     location: at(parameters.locations, k),
     panel: { fx: k % COLUMNS, fy: Math.floor(k / COLUMNS) },
     label: `${kc}: slope ${figure(at(parameters.slopes, k), 2)}, location ${figure(at(parameters.locations, k), 2)}`,
-    probabilities: masteryCurve(design, at(parameters.slopes, k), at(parameters.locations, k)),
+    probabilities: curveOver(design.points, at(parameters.slopes, k), at(parameters.locations, k)),
   }));
   const channels = {
     fx: ({ panel }: (typeof panels)[number]) => panel.fx,
