@@ -8,7 +8,7 @@ import { addTo, at, clamp, dot, exp, invert, log, product, sum, type SquareMatri
 import { curvePenaltyTerms, penaltyOf, slopePenaltyTerms } from './penalty.ts';
 
 /** The parameters of the prior. */
-type Curves = Pick<Parameters, 'slopes' | 'locations' | 'extras'>;
+export type PriorParameters = Pick<Parameters, 'slopes' | 'locations' | 'extras'>;
 
 /** Returns the parameters that maximize the expected complete-data log-likelihood within the bounds, at least near the start of the search. */
 export function maximize(design: Design, counts: ExpectedCounts, before: Parameters): Parameters {
@@ -67,9 +67,10 @@ const LONGEST_STEP = 1;
 export function fitCurves(
   design: Design,
   everybody: Float64Array,
-  { slopes, locations, extras }: Curves,
-): Curves {
-  const objective = (candidate: Curves): number => {
+  { slopes, locations, extras }: PriorParameters,
+  steps = SCORING_STEPS,
+): PriorParameters {
+  const objective = (candidate: PriorParameters): number => {
     const { patterns } = latentPrior(design, candidate);
     let total = penaltyOf(design, candidate);
     // No learner has a pattern that cannot occur.
@@ -77,13 +78,13 @@ export function fitCurves(
       if (at(everybody, a) > 0) total += at(everybody, a) * log(at(patterns, a));
     return total;
   };
-  let best: Curves = { slopes, locations, extras };
+  let best: PriorParameters = { slopes, locations, extras };
   let highest = objective(best);
   let damping = 0;
-  for (let step = 0; step < SCORING_STEPS; step += 1) {
+  for (let step = 0; step < steps; step += 1) {
     const { score, information } = curveTerms(design, best, everybody);
     const isFree = score.map((value, n) => Number(!pushesOutward(design, best, n, value)));
-    let taken: Curves | undefined;
+    let taken: PriorParameters | undefined;
     for (let trial = 0; trial < TRIALS && taken === undefined; trial += 1) {
       const direction = product(invertOn(information, isFree, damping), score);
       if (dot(direction, score) < LEAST_GAIN) return best;
@@ -113,7 +114,7 @@ export function fitCurves(
  */
 export function pushesOutward(
   { dependence, kcCount }: Design,
-  { slopes, locations, extras }: Curves,
+  { slopes, locations, extras }: PriorParameters,
   n: number,
   score: number,
 ): boolean {
@@ -137,7 +138,7 @@ export interface CurveTerms {
 }
 
 /** Returns the terms for these expected numbers of learners by pattern. */
-export function curveTerms(design: Design, curves: Curves, everybody: Float64Array): CurveTerms {
+export function curveTerms(design: Design, curves: PriorParameters, everybody: Float64Array): CurveTerms {
   const { kcCount, patterns } = design;
   const prior = latentPrior(design, curves);
   const byPattern = priorScores(design, curves, prior).map((values, n) =>
@@ -189,9 +190,9 @@ function invertOn({ size, values }: SquareMatrix, isFree: Float64Array, damping:
 /** Returns the prior's parameters after a step in log slopes, locations and extras, within the bounds. */
 export function movedCurves(
   { dependence, kcCount }: Design,
-  { slopes, locations, extras }: Curves,
+  { slopes, locations, extras }: PriorParameters,
   step: Float64Array,
-): Curves {
+): PriorParameters {
   const kinds = extrasOf(dependence);
   return {
     slopes: slopes.map((slope, k) => clamp(slope * exp(at(step, k)), SLOPE_RANGE.min, SLOPE_RANGE.max)),
