@@ -13,7 +13,17 @@ export interface ReferenceModel {
   readonly kcs: readonly { readonly slope: number; readonly location: number }[];
   readonly items: readonly { readonly kcs: readonly number[]; readonly success: readonly number[] }[];
   readonly scale: readonly number[];
+  /** KCs that depend on each other given theta; all others are independent. A block's KCs are indices. */
+  readonly blocks?: readonly ReferenceBlock[];
 }
+
+/** A block of docs/engine.md; pattern S has bit i set if its i-th KC is mastered. */
+export type ReferenceBlock = { readonly kcs: readonly number[] } & (
+  | { readonly form: 'hierarchy'; readonly prerequisites: readonly (readonly number[])[] }
+  | { readonly form: 'strand'; readonly correlation: number }
+  | { readonly form: 'saturated'; readonly slope: number; readonly weights: readonly number[] }
+  | { readonly form: 'table'; readonly probabilities: readonly (readonly number[])[] }
+);
 
 export interface ReferenceAnswer {
   readonly item: number;
@@ -38,6 +48,8 @@ export interface ReferencePosterior {
   readonly information: readonly number[];
   /** I(outcome; which of these KCs are mastered) in bits, for one item. */
   readonly informationOn: (item: number, kcs: readonly number[]) => number;
+  /** P(all of these KCs mastered). */
+  readonly allMastered: (kcs: readonly number[]) => number;
 }
 
 /** Computes every figure of the engine from its definition. */
@@ -63,21 +75,30 @@ export function referencePosterior(
   });
   const unnormalized = points.flatMap((t, node) => {
     const prior = Math.log(at(density, node) / mass);
-    const chances = model.kcs.map(({ slope, location }) => {
-      const raw = 1 / (1 + Math.exp(-slope * (t - location)));
-      const probability = Math.min(1 - 1e-6, Math.max(1e-6, raw));
+    const chances = model.kcs.map((_, k) => {
+      const probability = curve(model, k, t);
       return { has: Math.log(probability), lacks: Math.log(1 - probability) };
     });
+    const blocks = (model.blocks ?? []).map((block) => ({
+      kcs: block.kcs,
+      logs: blockPrior(model, block, t, node).map((probability) => Math.log(probability)),
+    }));
+    const bound = new Set(blocks.flatMap(({ kcs }) => kcs));
     return patterns.map(({ mastered, answered }) => {
-      const own = chances.map(({ has, lacks }, k) => (mastered[k] === true ? has : lacks));
-      return { node, mastered, log: [...own, ...answered].reduce((a, b) => a + b, prior) };
+      const own = chances.flatMap(({ has, lacks }, k) =>
+        bound.has(k) ? [] : mastered[k] === true ? has : lacks,
+      );
+      const joint = blocks.map(({ kcs, logs }) =>
+        at(logs, sum(kcs.map((k, i) => (mastered[k] === true ? 2 ** i : 0)))),
+      );
+      return { node, mastered, log: [...own, ...joint, ...answered].reduce((a, b) => a + b, prior) };
     });
   });
   const highest = unnormalized.reduce((a, { log }) => Math.max(a, log), -Infinity);
   const total = sum(unnormalized.map(({ log }) => Math.exp(log - highest)));
-  const states: State[] = unnormalized.map(({ node, mastered, log }) => {
-    return { node, mastered, probability: Math.exp(log - highest) / total };
-  });
+  const states: State[] = unnormalized
+    .map(({ node, mastered, log }) => ({ node, mastered, probability: Math.exp(log - highest) / total }))
+    .filter(({ probability }) => probability > 0);
 
   const theta = points.map((_, g) =>
     sum(states.filter(({ node }) => node === g).map((state) => state.probability)),
@@ -96,7 +117,82 @@ export function referencePosterior(
       return model.items.map((_, item) => information(model, item, states));
     },
     informationOn: (item, kcs) => informationOn(model, item, kcs, states),
+    allMastered: (kcs) =>
+      sum(
+        states
+          .filter(({ mastered }) => kcs.every((k) => mastered[k] === true))
+          .map(({ probability }) => probability),
+      ),
   };
+}
+
+/** Returns P(KC mastered | ability), or with the ability of a strand. */
+function curve({ kcs }: Pick<ReferenceModel, 'kcs'>, kc: number, ability: number): number {
+  const { slope, location } = at(kcs, kc);
+  return Math.min(1 - 1e-6, Math.max(1e-6, 1 / (1 + Math.exp(-slope * (ability - location)))));
+}
+
+/** The trapezoid rule by which a strand's own part of ability is integrated out, with weights that sum to 1. */
+const strandGrid = Array.from({ length: 31 }, (_, z) => {
+  const zeta = -5 + z / 3;
+  return { zeta, density: (z % 30 === 0 ? 0.5 : 1) * Math.exp(-(zeta ** 2) / 2) };
+});
+
+/** Returns P(pattern | theta) for each pattern of the block. */
+export function blockPrior(
+  model: Pick<ReferenceModel, 'kcs' | 'mean' | 'sd'>,
+  block: ReferenceBlock,
+  t: number,
+  node: number,
+): readonly number[] {
+  const patterns = Array.from({ length: 2 ** block.kcs.length }, (_, code) =>
+    block.kcs.map((__, i) => Math.floor(code / 2 ** i) % 2 === 1),
+  );
+  const product = (factors: readonly number[]): number => factors.reduce((a, b) => a * b, 1);
+  const independent = (mastered: readonly boolean[], ability: number): number =>
+    product(
+      block.kcs.map((k, i) =>
+        mastered[i] === true ? curve(model, k, ability) : 1 - curve(model, k, ability),
+      ),
+    );
+  switch (block.form) {
+    case 'table': {
+      const row = at(block.probabilities, node);
+      return row.map((value) => value / sum(row));
+    }
+    case 'saturated': {
+      const exponents = patterns.map((mastered) => block.slope * mastered.filter(Boolean).length * t);
+      const highest = exponents.reduce((a, b) => Math.max(a, b));
+      const weights = exponents.map(
+        (exponent, code) => at(block.weights, code) * Math.exp(exponent - highest),
+      );
+      return weights.map((weight) => weight / sum(weights));
+    }
+    case 'strand': {
+      const total = sum(strandGrid.map(({ density }) => density));
+      const { mean, sd } = model;
+      return patterns.map((mastered) =>
+        sum(
+          strandGrid.map(({ zeta, density }) => {
+            const own = sd * Math.sqrt(1 - block.correlation ** 2) * zeta;
+            return (density / total) * independent(mastered, mean + block.correlation * (t - mean) + own);
+          }),
+        ),
+      );
+    }
+    case 'hierarchy':
+      return patterns.map((mastered) =>
+        product(
+          block.kcs.map((k, i) => {
+            const isOpen = at(block.prerequisites, i).every(
+              (needed) => mastered[block.kcs.indexOf(needed)] === true,
+            );
+            const probability = isOpen ? curve(model, k, t) : 0;
+            return mastered[i] === true ? probability : 1 - probability;
+          }),
+        ),
+      );
+  }
 }
 
 function successProbability(model: ReferenceModel, item: number, mastered: readonly boolean[]): number {

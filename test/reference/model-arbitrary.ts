@@ -1,12 +1,22 @@
 import fc from 'fast-check';
-import type { ModelParameters, Outcome } from '#functions/mastery/engine/index.ts';
-import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
+import type {
+  CalibratedParameters,
+  ModelParameters,
+  Outcome,
+  PriorBlock,
+} from '#functions/mastery/engine/index.ts';
+import type { ReferenceBlock, ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 
 /** One random model in the engine's form and in the oracle's, with answers to some of its items. */
 export interface ModelCase {
   readonly parameters: ModelParameters;
   readonly reference: ReferenceModel;
   readonly outcomes: readonly Outcome[];
+}
+
+/** The same with blocks, for a kernel that takes them. */
+export interface BlockCase extends Omit<ModelCase, 'parameters'> {
+  readonly parameters: CalibratedParameters;
 }
 
 const unit = fc.double({ min: 0, max: 1, noNaN: true });
@@ -105,5 +115,96 @@ export function sharpened(value: ModelCase): ModelCase {
       ...reference,
       items: reference.items.map((item) => ({ ...item, success: sharpen(item.success) })),
     },
+  };
+}
+
+const weight = fc.oneof(
+  { arbitrary: fc.double({ min: 0.001, max: 1, noNaN: true }), weight: 3 },
+  { arbitrary: fc.constant(0), weight: 1 },
+);
+
+/** @param nodes of theta @param kcs their indices, in the block's own order */
+function blockOf(nodes: number, kcs: readonly number[]): fc.Arbitrary<ReferenceBlock | undefined> {
+  const size = 2 ** kcs.length;
+  const full = size - 1;
+  const row = fc
+    .array(weight, { minLength: size, maxLength: size })
+    .map((weights) => weights.with(full, (weights[full] ?? 0) + 0.01))
+    .map((weights) => {
+      const total = weights.reduce((a, b) => a + b);
+      return weights.map((value) => value / total);
+    });
+  const forms: fc.Arbitrary<ReferenceBlock | undefined>[] = [
+    fc.constant(undefined),
+    fc
+      .tuple(...kcs.map((_, i) => fc.subarray(kcs.slice(0, i))))
+      .map((lists) =>
+        // At least one prerequisite.
+        lists.every((list) => list.length === 0) ? lists.with(1, kcs.slice(0, 1)) : lists,
+      )
+      .map((prerequisites) => ({ form: 'hierarchy', kcs, prerequisites })),
+    fc.record({
+      form: fc.constant('saturated' as const),
+      kcs: fc.constant(kcs),
+      slope: fc.double({ min: 0.1, max: 5, noNaN: true }),
+      weights: row.map((weights) => weights.with(0, weights[0]! + 0.01)),
+    }),
+    fc.record({
+      form: fc.constant('table' as const),
+      kcs: fc.constant(kcs),
+      probabilities: fc.array(row, { minLength: nodes, maxLength: nodes }),
+    }),
+    fc.record({
+      form: fc.constant('strand' as const),
+      kcs: fc.constant(kcs),
+      correlation: fc.double({ min: 0.05, max: 0.95, noNaN: true }),
+    }),
+  ];
+  return fc.oneof(...(kcs.length < 3 ? forms.slice(0, -1) : forms));
+}
+
+/** Models of up to 7 KCs in blocks of every form and outside them, whose items link KCs of all of them. */
+export const blockCaseOf = (mostItems: number): fc.Arbitrary<BlockCase> =>
+  modelCaseOf(mostItems)
+    .chain((value) => {
+      const { kcs, nodes } = value.reference;
+      return fc
+        .tuple(
+          fc.shuffledSubarray([...kcs.keys()], { minLength: kcs.length }),
+          fc.array(fc.integer({ min: 2, max: 5 }), { minLength: 3, maxLength: 3 }),
+        )
+        .chain(([order, sizes]) => {
+          const cuts = sizes.map((size, b) => sizes.slice(0, b).reduce((a, c) => a + c, 0) + size);
+          const groups = cuts
+            .map((end, b) => order.slice(end - sizes[b]!, end))
+            .filter((group) => group.length > 1);
+          return fc.tuple(...groups.map((group) => blockOf(nodes, group)));
+        })
+        .map((blocks) => ({ value, blocks: blocks.filter((block) => block !== undefined) }));
+    })
+    .map(({ value, blocks }) => withBlocks(value, blocks));
+
+/** Puts the KCs of a case into blocks. */
+export function withBlocks(
+  { parameters, reference, outcomes }: ModelCase,
+  blocks: readonly ReferenceBlock[],
+): BlockCase {
+  const guidOf = (kc: number): string => `kc-${kc}`;
+  const stated = new Set(
+    blocks.flatMap(({ form, kcs }) => (form === 'saturated' || form === 'table' ? kcs : [])),
+  );
+  return {
+    parameters: {
+      ...parameters,
+      kcs: parameters.kcs.map((kc, k) => (stated.has(k) ? { guid: kc.guid } : kc)),
+      blocks: blocks.map((block): PriorBlock => {
+        const kcs = block.kcs.map(guidOf);
+        return block.form === 'hierarchy'
+          ? { ...block, kcs, prerequisites: block.prerequisites.map((list) => list.map(guidOf)) }
+          : { ...block, kcs };
+      }),
+    },
+    reference: { ...reference, blocks },
+    outcomes,
   };
 }

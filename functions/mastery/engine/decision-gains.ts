@@ -211,13 +211,14 @@ function fillPatterns(decision: DecisionModel, estimate: Estimate, group: KcGrou
   group.arePatternsKnown = true;
 }
 
-/** Returns P(all KCs of the subset mastered): given theta the components are independent, and so are the KCs outside them. */
+/** Returns P(all KCs of the subset mastered). Without blocks, the components are independent given theta, and so are the KCs outside them. */
 function jointMastery(
   { nodes, mastery, componentOf, bitOf, product }: DecisionModel,
-  { thetaPosterior, kcPosteriors, components }: Estimate,
+  { thetaPosterior, kcPosteriors, components, joint }: Estimate,
   kcs: readonly number[],
   subset: number,
 ): number {
+  if (joint !== undefined) return joint.allMastered(kcs, 0, subset);
   if (subset === 0) return 1;
   if ((subset & (subset - 1)) === 0) return at(kcPosteriors, kcs[31 - Math.clz32(subset)] as number);
   product.set(thetaPosterior);

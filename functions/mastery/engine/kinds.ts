@@ -14,7 +14,7 @@ export interface Kind {
   readonly minima: readonly number[];
   /** The limits that the items count against, ascending. */
   readonly limits: readonly number[];
-  /** The KCs of items with several KCs, ascending. An item with one KC ties none together. */
+  /** The KCs of the items, ascending; none if it is one KC that is a block by itself: such an item ties nothing together. */
   readonly tied: readonly number[];
 }
 
@@ -35,20 +35,22 @@ export interface Rules {
   readonly wanted: Int32Array;
   /** How many items each limit admits in the whole run. */
   readonly admitted: Int32Array;
-  readonly kcCount: number;
-  /** The most KCs that one component may have. */
+  readonly kcBlocks: CompiledModel['kcBlocks'];
+  /** Whether any block has several KCs. */
+  readonly hasBlocks: boolean;
+  /** The most measured KCs that one component may have: KCs of blocks that items link. */
   readonly componentLimit: number;
 }
 
 export function rulesOf(
-  { itemKcs, kcGuids, kernel }: CompiledModel,
+  { itemKcs, kcBlocks, kernel }: CompiledModel,
   minima: readonly Quota[],
   limits: readonly Quota[],
 ): Rules {
   const minimaOf = membershipOf(itemKcs.length, minima);
   const limitsOf = membershipOf(itemKcs.length, limits);
   const tiedBy = (kcs: readonly number[] = []): readonly number[] =>
-    kcs.length < 2 ? [] : kcs.toSorted((a, b) => a - b);
+    kcs.length > 1 || kcs.some((kc) => (kcBlocks[kc]?.size ?? 1) > 1) ? kcs.toSorted((a, b) => a - b) : [];
   const itemsByKey = Map.groupBy(itemKcs.keys(), (item) =>
     [minimaOf[item], limitsOf[item], tiedBy(itemKcs[item])].join(';'),
   );
@@ -75,7 +77,8 @@ export function rulesOf(
     kindsTowards,
     wanted: Int32Array.from(minima, ({ count }) => count),
     admitted: Int32Array.from(limits, ({ count }) => count),
-    kcCount: kcGuids.length,
+    kcBlocks,
+    hasBlocks: kcBlocks.some(({ size }) => size > 1),
     componentLimit: kernel.maximumComponentKcs,
   };
 }
@@ -95,20 +98,30 @@ export interface Usage {
   readonly needs: Int32Array;
   /** How many more items each limit admits. */
   readonly room: Int32Array;
-  /** The components as trees of KCs: the parent of each KC, which is the KC itself at a root. */
+  /** The components as trees of blocks, each named by its first KC: the parent of each, which is the block itself at a root. */
   readonly parents: Int32Array;
-  /** How many KCs there are in the component of each root. */
+  /** 1 for each KC that items which tie have measured. */
+  readonly measured: Uint8Array;
+  /** How many measured KCs there are in the component of each root. */
   readonly sizes: Int32Array;
-  /** The size of the largest component. */
+  /** No KC, measured or not, is in a component that with it has more measured KCs. */
   readonly largest: number;
   readonly componentLimit: number;
+  readonly rules: Pick<Rules, 'kcBlocks' | 'hasBlocks'>;
 }
 
 export function usageOf(rules: Rules, used: readonly number[]): Usage {
-  const { wanted, admitted, kcCount, componentLimit } = rules;
-  const parents = Int32Array.from({ length: kcCount }, (_, kc) => kc);
-  const sizes = new Int32Array(kcCount).fill(1);
-  const unused: Usage = { needs: wanted, room: admitted, parents, sizes, largest: 1, componentLimit };
+  const { wanted, admitted, kcBlocks, componentLimit } = rules;
+  const unused: Usage = {
+    needs: wanted,
+    room: admitted,
+    parents: Int32Array.from(kcBlocks.keys()),
+    measured: new Uint8Array(kcBlocks.length),
+    sizes: new Int32Array(kcBlocks.length),
+    largest: 1,
+    componentLimit,
+    rules,
+  };
   return used.reduce((usage, item) => use(usage, kindOfItem(rules, item)), unused);
 }
 
@@ -122,13 +135,16 @@ export function use(before: Usage, { minima, limits, tied }: Kind): Usage {
   const counted = { ...before, needs: lowered(before.needs, minima), room: lowered(before.room, limits) };
   const roots = rootsOf(before, tied);
   const [root = 0, ...others] = roots;
-  if (others.length === 0) return counted;
+  if (others.length === 0 && tied.every((kc) => before.measured[kc] === 1)) return counted;
   const parents = before.parents.slice();
   for (const other of others) parents[other] = root;
-  const size = sizeOf(before, roots);
   const sizes = before.sizes.slice();
+  const size = sizeWith(before, roots, tied);
   sizes[root] = size;
-  return { ...counted, parents, sizes, largest: Math.max(before.largest, size) };
+  const measured = before.measured.slice();
+  for (const kc of tied) measured[kc] = 1;
+  const largest = Math.max(before.largest, size + Number(before.rules.hasBlocks));
+  return { ...counted, parents, measured, sizes, largest };
 }
 
 /** Returns the counts with each of the named ones lower by 1. */
@@ -145,7 +161,7 @@ export function fits(usage: Usage, { limits, tied }: Kind): boolean {
   // Most often no component is so large that it matters which ones the item joins.
   return (
     tied.length * usage.largest <= usage.componentLimit ||
-    sizeOf(usage, rootsOf(usage, tied)) <= usage.componentLimit
+    sizeWith(usage, rootsOf(usage, tied), tied) <= usage.componentLimit
   );
 }
 
@@ -154,17 +170,21 @@ export function bar({ kinds }: Rules, usage: Usage, candidates: Uint8Array): voi
   for (const kind of kinds) if (!fits(usage, kind)) for (const item of kind.items) candidates[item] = 0;
 }
 
-function rootsOf({ parents }: Usage, kcs: readonly number[]): readonly number[] {
+/** Returns the roots of the components that the blocks of these KCs belong to. */
+function rootsOf({ parents, rules }: Usage, kcs: readonly number[]): readonly number[] {
   const roots = new Set<number>();
   for (const kc of kcs) {
-    let root = kc;
+    let root = rules.kcBlocks[kc]?.first ?? kc;
     while (at(parents, root) !== root) root = at(parents, root);
     roots.add(root);
   }
   return [...roots];
 }
 
-/** Returns how many KCs the components of these roots contain together. */
-function sizeOf({ sizes }: Usage, roots: readonly number[]): number {
-  return roots.reduce((sum, root) => sum + at(sizes, root), 0);
+/** Returns how many KCs are measured in the components of these roots together, once these KCs are too. */
+function sizeWith({ sizes, measured }: Usage, roots: readonly number[], kcs: readonly number[]): number {
+  let size = 0;
+  for (const root of roots) size += at(sizes, root);
+  for (const kc of kcs) if (measured[kc] === 0) size += 1;
+  return size;
 }

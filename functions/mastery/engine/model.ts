@@ -25,6 +25,8 @@ export interface CompiledModel {
   readonly itemIndex: ReadonlyMap<string, number>;
   /** KC indices of each item, in the item's own order. */
   readonly itemKcs: readonly (readonly number[])[];
+  /** For each KC the first KC of its block, the KC itself if it is in none; and how many KCs the block has. */
+  readonly kcBlocks: readonly { readonly first: number; readonly size: number }[];
 }
 
 /** The largest magnitude of a scale value: squares of differences stay far inside the range of doubles. */
@@ -57,6 +59,7 @@ export function compileModel(
     kcIndex,
     itemIds: parameters.items.map(({ artifactVersionId }) => artifactVersionId),
     itemIndex: new Map(parameters.items.map(({ artifactVersionId }, index) => [artifactVersionId, index])),
+    kcBlocks: kcBlocksOf(parameters, kcIndex),
     itemKcs: parameters.items.map(({ kcs }) => kcs.map((guid) => kcIndex.get(guid) ?? -1)),
   });
 }
@@ -79,6 +82,18 @@ export function remainingUncertainty(
   let total = 0;
   for (const kc of scopeKcs) total += model.kernel.binaryEntropy(kcPosteriors[kc] ?? NaN);
   return total / scopeKcs.length;
+}
+
+function kcBlocksOf(
+  { kcs, blocks = [] }: CalibratedParameters,
+  kcIndex: ReadonlyMap<string, number>,
+): CompiledModel['kcBlocks'] {
+  const kcBlocks = kcs.map((_, kc) => ({ first: kc, size: 1 }));
+  for (const block of blocks) {
+    const own = block.kcs.map((guid) => kcIndex.get(guid) ?? -1);
+    for (const kc of own) kcBlocks[kc] = { first: Math.min(...own), size: own.length };
+  }
+  return kcBlocks;
 }
 
 /** Gives each KC that has no curve one that no kernel uses. */

@@ -105,8 +105,18 @@ export interface Estimate {
   readonly thetaPosterior: Float64Array;
   readonly scaleScore: number;
   readonly standardError: number;
-  /** Connected components of the administered items' KC graph; a KC in none of them still has its prior given theta. */
+  /** Connected components of the administered items' KC graph; a KC in none of them still has its prior given theta. Empty if there is `joint`. */
   readonly components: readonly KcComponent[];
+  /** Only from a kernel that takes blocks. */
+  readonly joint?: JointPosterior;
+}
+
+/** The joint posterior of the KCs. It keeps what it has worked out. */
+export interface JointPosterior {
+  /** Returns P(all KCs `kcs[start + i]` mastered), over the bits i of `subset`; at most 12 KCs, ascending. */
+  readonly allMastered: (kcs: ArrayLike<number>, start: number, subset: number) => number;
+  /** How many probabilities of patterns of measured KCs it contains, over all theta nodes. */
+  readonly numbers: number;
 }
 
 /** Mastery known from outside (a simulated profile), with a probability for one KC. */
@@ -155,4 +165,15 @@ export interface KernelModel {
   readonly masteryAt: (kc: number, node: number) => number;
   /** P(item answered correctly | mastery), where `mastered` contains 1 or 0 per KC of the model. */
   readonly successProbability: (item: number, mastered: Uint8Array) => number;
+  /** Returns whether the prior gives the known mastery any chance. Absent if it always does. */
+  readonly admits?: (mastery: readonly KnownMastery[]) => boolean;
+  /**
+   * Draws 1 or 0 for each KC of the model at a theta node, given the known mastery: a KC is mastered if `chance` of it, in [0, 1), is below its
+   * probability given the KCs drawn before. Absent if KCs are independent given theta.
+   */
+  readonly drawPattern?: (
+    mastery: readonly KnownMastery[],
+    node: number,
+    chance: (kc: number) => number,
+  ) => Uint8Array;
 }

@@ -55,16 +55,33 @@ describe('arithmetic from basic operations', () => {
   });
 });
 
+/** The files of a kernel, and those of other kernels that they import, as paths from its own folder. */
+function filesOf(folder: string): readonly string[] {
+  const files = new Set(readdirSync(folder));
+  for (const name of files) {
+    const imports = readFileSync(join(folder, name), 'utf8').matchAll(/from '(?<path>\.{1,2}\/[^']+)'/g);
+    for (const { groups } of imports) {
+      const path = join(name, '..', groups!['path']!);
+      if (!path.startsWith('../../')) files.add(path);
+    }
+  }
+  return [...files].sort();
+}
+
 describe('the frozen kernel', () => {
-  it('has the source that its hash names: a released kernel is followed by another, never edited', () => {
-    const folder = join(import.meta.dirname, 'ho-cdm-grid-1');
-    const files = readdirSync(folder).sort();
-    const text = files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}\n`).join('');
-    expect(findKernel('ho-cdm-grid-1')?.sourceHash).toBe(sha256Hex(text));
-  });
+  it.each(runtimeVersions())(
+    'has the source that its hash names: a released kernel is followed by another, never edited (%s)',
+    (runtimeVersion) => {
+      const folder = join(import.meta.dirname, runtimeVersion);
+      const text = filesOf(folder)
+        .map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}\n`)
+        .join('');
+      expect(findKernel(runtimeVersion)?.sourceHash).toBe(sha256Hex(text));
+    },
+  );
 
   it('is found by its runtime version alone', () => {
-    expect(runtimeVersions()).toStrictEqual(['ho-cdm-grid-1']);
+    expect(runtimeVersions()).toStrictEqual(['ho-cdm-grid-1', 'ho-cdm-block-1']);
     expect(findKernel('ho-cdm-grid-1')?.kernel).toBe(hoCdmGrid1);
     expect(findKernel('ho-cdm-grid-2')).toBeUndefined();
   });

@@ -1,12 +1,13 @@
 import type { Kernel } from '../types.ts';
+import { hoCdmBlock1 } from './ho-cdm-block-1/kernel.ts';
 import { hoCdmGrid1 } from './ho-cdm-grid-1/kernel.ts';
 
 /** A kernel in this bundle, with the hash of its source, which receipts contain. */
 export interface ReleasedKernel {
   readonly kernel: Kernel;
   /**
-   * SHA-256 over the kernel's files in name order, each as its name, a line feed, its text, a line feed. A test proves it: editing a frozen kernel
-   * breaks the build. Code that needs other numbers needs a new kernel.
+   * SHA-256 over the kernel's files in the order of their names, each as its name, a line feed, its text, a line feed; a file of another kernel that
+   * it imports is named with its folder. A test proves it: editing a frozen kernel breaks the build. Code that needs other numbers needs a new kernel.
    */
   readonly sourceHash: string;
 }
@@ -21,6 +22,10 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
       kernel: hoCdmGrid1,
       sourceHash: 'a5283fe42b12ea7bf7c46713ee02e69119e05a8c52fab46cc174477690800901',
     },
+  ],
+  [
+    hoCdmBlock1.runtimeVersion,
+    { kernel: hoCdmBlock1, sourceHash: '3df2b07c40ec3fa5a1542abf28a8f5247fd95210abc6039686273bbda21cd846' },
   ],
 ]);
 

@@ -1,0 +1,519 @@
+import type { Estimate, Outcome } from '../../types.ts';
+import { exp, log, sqrt } from '../ho-cdm-grid-1/arithmetic.ts';
+import { at, integerAt, weightedSum, weightedSumOfProducts } from '../ho-cdm-grid-1/arrays.ts';
+import { MAXIMUM_COMPONENT_KCS } from '../ho-cdm-grid-1/model.ts';
+import { multiplyRow, placesOf, type Block, type BlockModel, type Marginal } from './prior.ts';
+
+/** Products are kept as mantissa * STEP^exponent with mantissas in [1 / STEP, 1]: exact, and no number of answers makes one vanish. */
+const STEP = 1.3407807929942597e154;
+const INVERSE_STEP = 7.458340731200207e-155;
+const LOG_STEP = 354.891356446692;
+
+/** The largest likelihood of a component is raised by this factor until it is above its inverse. */
+const LIFT = 4294967296;
+const INVERSE_LIFT = 2.3283064365386963e-10;
+
+/** Below this a sum of products may have lost digits to the edge of the range of doubles. */
+const SAFE = 1e-280;
+
+/** The measured KCs of blocks that the answers link, with the distribution of their patterns. */
+interface Component {
+  readonly parts: readonly Part[];
+  /** Model indices of the measured KCs by component bit: by block, and ascending within one. */
+  readonly kcs: readonly number[];
+  /** The possible patterns, in component bits. */
+  readonly codes: Int32Array;
+  /** P(pattern | node, answers) at index * nodes + node. */
+  readonly rows: Float64Array;
+  /** P(pattern | answers), once theta is known. */
+  readonly weights: Float64Array;
+}
+
+/** What a component contains of one block. */
+interface Part {
+  readonly index: number;
+  readonly block: Block;
+  /** The measured KCs of the block. */
+  readonly mask: number;
+  readonly marginal: Marginal;
+  /** Pattern n of the component has pattern floor(n / stride) % (number of them) of the block. */
+  readonly stride: number;
+}
+
+/** The posterior given the outcomes, in any order. Throws a RangeError on an unknown item or a component that is too large. */
+export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[]): Estimate {
+  const { nodes, kcCount } = model;
+  const weights = Float64Array.from(model.prior);
+  const exponents = new Int32Array(nodes);
+  const components = connect(model, informative(model, outcomes)).map((linked) =>
+    solveComponent(model, linked, weights, exponents),
+  );
+  const theta = normalize(scaled(weights, exponents));
+  const posterior = locate(model, theta, components);
+
+  const kcPosteriors = new Float64Array(kcCount);
+  for (let kc = 0; kc < kcCount; kc += 1) {
+    const block = integerAt(model.blockOf, kc);
+    const component = components[integerAt(posterior.componentOf, block)];
+    const bit = integerAt(posterior.bitOf, kc);
+    kcPosteriors[kc] = Math.min(
+      1,
+      component === undefined
+        ? weightedSum(theta, model.mastery, kc * nodes)
+        : bit >= 0
+          ? weightOf(component, 1 << bit)
+          : weightedSum(theta, rowWithin(posterior, block, 1 << integerAt(model.placeOf, kc)), 0),
+    );
+  }
+  return {
+    kcPosteriors,
+    thetaPosterior: theta,
+    ...scaleOf(model, theta),
+    components: [],
+    joint: {
+      allMastered: (kcs, start, subset) => allMastered(posterior, kcPosteriors, kcs, start, subset),
+      numbers: components.reduce((sum, { rows }) => sum + rows.length, 0),
+    },
+  };
+}
+
+/** Mean and standard deviation of the scale. */
+export function scaleOf(
+  model: BlockModel,
+  thetaPosterior: Float64Array,
+): { scaleScore: number; standardError: number } {
+  let scaleScore = 0;
+  for (let g = 0; g < model.nodes; g += 1) scaleScore += at(thetaPosterior, g) * at(model.scale, g);
+  let variance = 0;
+  for (let g = 0; g < model.nodes; g += 1) {
+    const distance = at(model.scale, g) - scaleScore;
+    variance += at(thetaPosterior, g) * distance * distance;
+  }
+  return { scaleScore, standardError: sqrt(variance) };
+}
+
+export function normalize(weights: Float64Array): Float64Array {
+  let total = 0;
+  for (const weight of weights) total += weight;
+  return weights.map((weight) => weight / total);
+}
+
+/** Outcomes that say something, in one order whatever the given one. */
+function informative(model: BlockModel, outcomes: readonly Outcome[]): Outcome[] {
+  for (const { item } of outcomes) {
+    if (!(item in model.groupOf)) throw new RangeError(`estimate: there is no item ${String(item)}`);
+  }
+  return outcomes
+    .filter(({ item }) => model.flat[item] === 0)
+    .sort((a, b) => a.item - b.item || Number(a.correct) - Number(b.correct));
+}
+
+function kcsOfItem({ groupOf, groupStart, groupKcs }: BlockModel, item: number): Int32Array {
+  const group = integerAt(groupOf, item);
+  return groupKcs.subarray(integerAt(groupStart, group), integerAt(groupStart, group + 1));
+}
+
+/** Blocks that answers link, with their measured KCs. */
+interface Linked {
+  /** The measured KCs of each block, as its mask; in the order of the blocks. */
+  readonly masks: Map<number, number>;
+  readonly outcomes: Outcome[];
+}
+
+/** Joins the blocks of each item's KCs, in the order of the first block of each component. */
+function connect(model: BlockModel, outcomes: readonly Outcome[]): readonly Linked[] {
+  const { blockOf, placeOf } = model;
+  const parent = new Map<number, number>();
+  const masks = new Map<number, number>();
+  const root = (block: number): number => {
+    let top = block;
+    for (let next = parent.get(top); next !== undefined && next !== top; next = parent.get(top)) top = next;
+    return top;
+  };
+  const firstBlock = (item: number): number => integerAt(blockOf, integerAt(kcsOfItem(model, item), 0));
+  for (const { item } of outcomes)
+    for (const kc of kcsOfItem(model, item)) {
+      const block = integerAt(blockOf, kc);
+      if (!parent.has(block)) parent.set(block, block);
+      masks.set(block, (masks.get(block) ?? 0) | (1 << integerAt(placeOf, kc)));
+      const [a, b] = [root(block), root(firstBlock(item))];
+      parent.set(Math.max(a, b), Math.min(a, b));
+    }
+  const components = new Map<number, Linked>();
+  for (const block of [...parent.keys()].sort((a, b) => a - b)) {
+    const component = components.get(root(block)) ?? { masks: new Map(), outcomes: [] };
+    components.set(root(block), component);
+    component.masks.set(block, masks.get(block) ?? 0);
+  }
+  for (const outcome of outcomes) components.get(root(firstBlock(outcome.item)))?.outcomes.push(outcome);
+  return [...components.values()];
+}
+
+/** Multiplies the weights of the theta nodes by P(answers of the component | node), up to one common factor. */
+function solveComponent(
+  model: BlockModel,
+  { masks, outcomes }: Linked,
+  nodeWeights: Float64Array,
+  nodeExponents: Int32Array,
+): Component {
+  const { nodes } = model;
+  const kcs: number[] = [];
+  for (const [index, mask] of masks)
+    for (const place of placesOf(mask)) kcs.push(model.blocks[index]?.kcs[place] ?? -1);
+  if (kcs.length > MAXIMUM_COMPONENT_KCS)
+    throw new RangeError(`estimate: the answers tie ${kcs.length} KCs together`);
+
+  let codes = new Int32Array(1);
+  let rows = new Float64Array(nodes).fill(1);
+  let bits = 0;
+  const parts: Part[] = [];
+  for (const [index, mask] of masks) {
+    const block = model.blocks[index] as Block;
+    const marginal = block.marginal(mask);
+    const count = codes.length;
+    parts.push({ index, block, mask, marginal, stride: count });
+    const longer = new Int32Array(count * marginal.patterns.length);
+    const products = new Float64Array(longer.length * nodes);
+    const places = placesOf(mask);
+    marginal.patterns.forEach((pattern, i) => {
+      const own = places.reduce((sum, place, bit) => sum | (((pattern >>> place) & 1) << (bits + bit)), 0);
+      for (let n = 0; n < count; n += 1) {
+        longer[i * count + n] = integerAt(codes, n) | own;
+        const offset = (i * count + n) * nodes;
+        for (let g = 0; g < nodes; g += 1)
+          products[offset + g] = at(rows, n * nodes + g) * at(marginal.rows, i * nodes + g);
+      }
+    });
+    bits += places.length;
+    codes = longer;
+    rows = products;
+  }
+
+  const likelihood = patternLikelihood(model, kcs, codes, outcomes);
+  const normalizer = new Float64Array(nodes);
+  for (let n = 0; n < codes.length; n += 1) {
+    const factor = at(likelihood.values, n);
+    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
+      normalizer[g] = at(normalizer, g) + at(rows, i) * factor;
+  }
+  for (let g = 0; g < nodes; g += 1) {
+    const total = at(normalizer, g);
+    if (total < SAFE) {
+      divideByLogarithms(rows, likelihood.logarithms, g, nodeWeights, nodeExponents);
+      continue;
+    }
+    const inverse = 1 / total;
+    for (let n = 0, i = g; n < codes.length; n += 1, i += nodes)
+      rows[i] = Math.min(1, at(rows, i) * at(likelihood.values, n) * inverse);
+    const value = at(nodeWeights, g) * total;
+    const isSmall = value < INVERSE_STEP && value > 0;
+    nodeWeights[g] = isSmall ? value * STEP : value;
+    if (isSmall) nodeExponents[g] = integerAt(nodeExponents, g) - 1;
+  }
+  return { parts, kcs, codes, rows, weights: new Float64Array(codes.length) };
+}
+
+/** A pattern may be impossible at one node while its likelihood hides all others there: then products leave the range of doubles, and logarithms do not. */
+function divideByLogarithms(
+  rows: Float64Array,
+  logarithms: Float64Array,
+  node: number,
+  nodeWeights: Float64Array,
+  nodeExponents: Int32Array,
+): void {
+  const nodes = nodeWeights.length;
+  const exponents = logarithms.map((likelihood, n) => likelihood + log(at(rows, n * nodes + node)));
+  const highest = exponents.reduce((a, b) => Math.max(a, b), -Infinity);
+  const values = exponents.map((exponent) => exp(exponent - highest));
+  let total = 0;
+  for (const value of values) total += value;
+  values.forEach((value, n) => {
+    rows[n * nodes + node] = value / total;
+  });
+  const steps = Math.ceil(highest / LOG_STEP);
+  nodeWeights[node] = at(nodeWeights, node) * total * exp(highest - steps * LOG_STEP);
+  nodeExponents[node] = integerAt(nodeExponents, node) + steps;
+}
+
+/**
+ * Likelihood of the component's answers for each of its possible patterns, scaled so that the largest is close to 1; and its logarithm, with the same
+ * factor.
+ */
+function patternLikelihood(
+  model: BlockModel,
+  kcs: readonly number[],
+  codes: Int32Array,
+  outcomes: readonly Outcome[],
+): { readonly values: Float64Array; readonly logarithms: Float64Array } {
+  const size = codes.length;
+  const mantissas = new Float64Array(size).fill(1);
+  const exponents = new Int32Array(size);
+  for (const { item, correct } of outcomes) {
+    const bits = Int32Array.from(kcsOfItem(model, item), (kc) => kcs.indexOf(kc));
+    const all = (1 << bits.length) - 1;
+    const tableStart = integerAt(model.tableStart, item);
+    const low = at(model.low, item);
+    const high = at(model.high, item);
+    for (let n = 0; n < size; n += 1) {
+      const code = integerAt(codes, n);
+      let pattern = 0;
+      for (let i = 0; i < bits.length; i += 1) pattern |= ((code >>> integerAt(bits, i)) & 1) << i;
+      const success =
+        tableStart < 0 ? (pattern === all ? high : low) : at(model.tables, tableStart + pattern);
+      const factor = correct ? success : 1 - success;
+      let value = at(mantissas, n);
+      // A factor this small is scaled before the product could leave the range of doubles.
+      if (factor < INVERSE_STEP) {
+        value *= STEP;
+        exponents[n] = integerAt(exponents, n) - 1;
+      }
+      value *= factor;
+      if (value < INVERSE_STEP) {
+        value *= STEP;
+        exponents[n] = integerAt(exponents, n) - 1;
+      }
+      mantissas[n] = value;
+    }
+  }
+  const values = scaled(mantissas, exponents);
+  let highest = values.reduce((a, b) => Math.max(a, b), 0);
+  let raised = 0;
+  while (highest < INVERSE_LIFT) {
+    highest *= LIFT;
+    raised += 1;
+    for (let n = 0; n < size; n += 1) values[n] = at(values, n) * LIFT;
+  }
+  const most = exponents.reduce((a, b) => Math.max(a, b), -2147483648);
+  const shift = raised * log(LIFT) - most * LOG_STEP;
+  return {
+    values,
+    get logarithms() {
+      return mantissas.map((mantissa, n) => log(mantissa) + integerAt(exponents, n) * LOG_STEP + shift);
+    },
+  };
+}
+
+/** Mantissas and exponents as plain numbers relative to the largest exponent; what is 10^-308 times smaller becomes 0. */
+function scaled(mantissas: Float64Array, exponents: Int32Array): Float64Array {
+  let highest = -2147483648;
+  mantissas.forEach((mantissa, i) => {
+    if (mantissa > 0) highest = Math.max(highest, integerAt(exponents, i));
+  });
+  return mantissas.map((mantissa, i) => {
+    const lag = highest - integerAt(exponents, i);
+    if (lag === 0) return mantissa;
+    if (lag === 1) return mantissa * INVERSE_STEP;
+    return lag === 2 ? mantissa * INVERSE_STEP * INVERSE_STEP : 0;
+  });
+}
+
+/** The posterior of one set of answers, with what has been worked out from it so far. */
+interface Posterior {
+  readonly model: BlockModel;
+  readonly theta: Float64Array;
+  readonly components: readonly Component[];
+  /** The component of each block, or -1; and the place of the block among its parts. */
+  readonly componentOf: Int32Array;
+  readonly partOf: Int32Array;
+  /** The component bit of each measured KC, or -1. */
+  readonly bitOf: Int32Array;
+  /** P(all of some KCs mastered | node, answers) by what they are: numbers for KCs of one block, texts for several of a component. */
+  readonly rows: Map<number | string, Float64Array>;
+  /** The component's rows, added up over the patterns of its other blocks, by block. */
+  readonly folded: Map<number, Float64Array>;
+}
+
+function locate(model: BlockModel, theta: Float64Array, components: readonly Component[]): Posterior {
+  const componentOf = new Int32Array(model.blocks.length).fill(-1);
+  const partOf = new Int32Array(model.blocks.length);
+  const bitOf = new Int32Array(model.kcCount).fill(-1);
+  components.forEach(({ parts, kcs, weights, rows }, component) => {
+    parts.forEach(({ index }, part) => {
+      componentOf[index] = component;
+      partOf[index] = part;
+    });
+    kcs.forEach((kc, bit) => (bitOf[kc] = bit));
+    for (let n = 0; n < weights.length; n += 1) weights[n] = weightedSum(theta, rows, n * model.nodes);
+  });
+  return { model, theta, components, componentOf, partOf, bitOf, rows: new Map(), folded: new Map() };
+}
+
+/** P(all KCs of these component bits mastered). */
+function weightOf({ codes, weights }: Component, bits: number): number {
+  let sum = 0;
+  for (let n = 0; n < codes.length; n += 1)
+    if ((integerAt(codes, n) & bits) === bits) sum += at(weights, n);
+  return sum;
+}
+
+function partFor({ components, componentOf, partOf }: Posterior, block: number): readonly [Component, Part] {
+  const component = components[integerAt(componentOf, block)] as Component;
+  return [component, component.parts[integerAt(partOf, block)] as Part];
+}
+
+/** P(all KCs of the mask mastered | node, answers), for KCs of one block that has been measured. */
+function rowWithin(posterior: Posterior, index: number, mask: number): Float64Array {
+  const key = index * 4096 + mask;
+  const known = posterior.rows.get(key);
+  if (known !== undefined) return known;
+  const { nodes } = posterior.model;
+  const [component, part] = partFor(posterior, index);
+  const { patterns } = part.marginal;
+  const rows = foldedRows(posterior, component, part);
+  const wanted = mask & part.mask;
+  const rest = mask & ~part.mask;
+  const given = rest === 0 ? undefined : part.block.conditional(part.mask, rest);
+  const row = new Float64Array(nodes);
+  for (let n = 0; n < patterns.length; n += 1) {
+    if ((integerAt(patterns, n) & wanted) !== wanted) continue;
+    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
+      row[g] = at(row, g) + (given === undefined ? at(rows, i) : at(rows, i) * at(given, i));
+  }
+  posterior.rows.set(key, row);
+  return row;
+}
+
+/** P(pattern of the block's measured KCs | node, answers), in the layout of the part's marginal. */
+function foldedRows(
+  { folded, model: { nodes } }: Posterior,
+  { parts, rows }: Component,
+  { index, marginal, stride }: Part,
+): Float64Array {
+  if (parts.length === 1) return rows;
+  const known = folded.get(index);
+  if (known !== undefined) return known;
+  const count = marginal.patterns.length;
+  const sums = new Float64Array(count * nodes);
+  for (let i = 0, n = 0; i < rows.length; i += nodes, n += 1) {
+    const first = (Math.trunc(n / stride) % count) * nodes;
+    for (let g = 0; g < nodes; g += 1) sums[first + g] = at(sums, first + g) + at(rows, i + g);
+  }
+  folded.set(index, sums);
+  return sums;
+}
+
+/** The same for KCs of several blocks of one component. @param entries the blocks and the masks of their KCs */
+function rowAcross(
+  posterior: Posterior,
+  component: Component,
+  entries: readonly (readonly [block: number, mask: number])[],
+): Float64Array {
+  const key = entries.join(';');
+  const known = posterior.rows.get(key);
+  if (known !== undefined) return known;
+  const { nodes } = posterior.model;
+  const row = new Float64Array(nodes);
+  const product = new Float64Array(nodes);
+  const needs = entries.map(([block, mask]) => {
+    const [, part] = partFor(posterior, block);
+    const rest = mask & ~part.mask;
+    return {
+      stride: part.stride,
+      patterns: part.marginal.patterns,
+      wanted: mask & part.mask,
+      given: rest === 0 ? undefined : part.block.conditional(part.mask, rest),
+    };
+  });
+  for (let n = 0; n < component.codes.length; n += 1) {
+    product.set(component.rows.subarray(n * nodes, (n + 1) * nodes));
+    const isPart = needs.every(({ stride, patterns, wanted, given }) => {
+      const own = Math.trunc(n / stride) % patterns.length;
+      if ((integerAt(patterns, own) & wanted) !== wanted) return false;
+      if (given !== undefined) multiplyRow(product, given, own * nodes);
+      return true;
+    });
+    if (isPart) for (let g = 0; g < nodes; g += 1) row[g] = at(row, g) + at(product, g);
+  }
+  posterior.rows.set(key, row);
+  return row;
+}
+
+/** Room for `allMastered`: the blocks of its KCs with their masks, and the rows to be multiplied. */
+const entryBlocks = new Int32Array(MAXIMUM_COMPONENT_KCS);
+const entryMasks = new Int32Array(MAXIMUM_COMPONENT_KCS);
+const partRows: Float64Array[] = Array.from({ length: MAXIMUM_COMPONENT_KCS }, () => new Float64Array(0));
+const partOffsets = new Int32Array(MAXIMUM_COMPONENT_KCS);
+
+/**
+ * P(all KCs `kcs[start + i]` mastered), over the bits i of the subset, at most 12: given theta the components are independent, and so are the blocks
+ * outside them.
+ */
+function allMastered(
+  posterior: Posterior,
+  kcPosteriors: Float64Array,
+  kcs: ArrayLike<number>,
+  start: number,
+  subset: number,
+): number {
+  if (subset === 0) return 1;
+  if ((subset & (subset - 1)) === 0) return at(kcPosteriors, kcs[start + 31 - Math.clz32(subset)] as number);
+  const { model, theta, components, componentOf, bitOf } = posterior;
+  let entries = 0;
+  /** The one component whose measured KCs all of them are; -1 if there is no such component. */
+  let only = -2;
+  let bits = 0;
+  for (let left = subset; left !== 0; left &= left - 1) {
+    const kc = kcs[start + 31 - Math.clz32(left & -left)] as number;
+    const block = integerAt(model.blockOf, kc);
+    const bit = integerAt(bitOf, kc);
+    const component = bit < 0 ? -1 : integerAt(componentOf, block);
+    only = only === -2 || only === component ? component : -1;
+    bits |= bit < 0 ? 0 : 1 << bit;
+    let entry = 0;
+    while (entry < entries && integerAt(entryBlocks, entry) !== block) entry += 1;
+    if (entry === entries) {
+      entryBlocks[entry] = block;
+      entryMasks[entry] = 0;
+      entries += 1;
+    }
+    entryMasks[entry] = integerAt(entryMasks, entry) | (1 << integerAt(model.placeOf, kc));
+  }
+  if (only >= 0) return Math.min(1, weightOf(components[only] as Component, bits));
+  let parts = 0;
+  for (let entry = 0; entry < entries; entry += 1) {
+    const block = integerAt(entryBlocks, entry);
+    const mask = integerAt(entryMasks, entry);
+    if (block < 0) continue;
+    const component = integerAt(componentOf, block);
+    partOffsets[parts] = 0;
+    if (component >= 0) partRows[parts] = rowOfComponent(posterior, component, entry, entries);
+    else if ((mask & (mask - 1)) === 0) {
+      partRows[parts] = model.mastery;
+      partOffsets[parts] =
+        ((model.blocks[block] as Block).kcs[31 - Math.clz32(mask)] as number) * model.nodes;
+    } else partRows[parts] = (model.blocks[block] as Block).all(mask);
+    parts += 1;
+  }
+  const first = partRows[0] as Float64Array;
+  const firstOffset = integerAt(partOffsets, 0);
+  if (parts === 1) return Math.min(1, weightedSum(theta, first, firstOffset));
+  let rest = theta;
+  if (parts > 2) {
+    rest = theta.slice();
+    for (let part = 2; part < parts; part += 1)
+      multiplyRow(rest, partRows[part] as Float64Array, integerAt(partOffsets, part));
+  }
+  const second = partRows[1] as Float64Array;
+  return Math.min(1, weightedSumOfProducts(rest, first, firstOffset, second, integerAt(partOffsets, 1)));
+}
+
+/** The row of an entry, and of the later entries of its component, which are marked as taken. */
+function rowOfComponent(
+  posterior: Posterior,
+  component: number,
+  entry: number,
+  entries: number,
+): Float64Array {
+  const block = integerAt(entryBlocks, entry);
+  const mask = integerAt(entryMasks, entry);
+  const together: (readonly [number, number])[] = [[block, mask]];
+  for (let other = entry + 1; other < entries; other += 1) {
+    const linked = integerAt(entryBlocks, other);
+    if (linked < 0 || integerAt(posterior.componentOf, linked) !== component) continue;
+    together.push([linked, integerAt(entryMasks, other)]);
+    entryBlocks[other] = -1;
+  }
+  return together.length === 1
+    ? rowWithin(posterior, block, mask)
+    : rowAcross(posterior, posterior.components[component] as Component, together);
+}
