@@ -13,6 +13,7 @@ import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
 import { reliabilityLine, structureLine } from './calibrate/report/structure.ts';
 import { verdictSentence } from './calibrate/report/verdict.ts';
+import { readBlocks, type GivenBlock } from './calibrate/structure/given-blocks.ts';
 import { readHierarchy, type Prerequisites } from './calibrate/structure/prerequisites.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
 import {
@@ -107,6 +108,15 @@ const command = studyOptions(
     text,
   )
   .option(
+    '--blocks <FILE>',
+    'blocks of knowledge components to examine one by one, in JSON or CSV: the block of each component, and which others of the block it requires (docs/calibrate.md)',
+    text,
+  )
+  .option(
+    '--independent',
+    'write a calibration of independent knowledge components even if the answers show otherwise',
+  )
+  .option(
     '--bootstrap <N>',
     'studies drawn for a p value of the test of structure, 99 for example',
     integer(0, 9999),
@@ -120,7 +130,7 @@ const command = studyOptions(
   )
   .option(
     '--insist',
-    'write calibration.json even if the verdict is "not releasable"; its limitations then state why',
+    'write calibration.json even if the verdict is "not releasable", its limitations then state why; and with prerequisites that the answers do not show, which the release refuses',
   )
   .option('--force', 'overwrite files in DIR that this command did not write')
   .addHelpText(
@@ -162,6 +172,8 @@ async function main(
   if (!free.ok) return free;
   const hierarchy = await readHierarchyOption(values.hierarchy, study.value);
   if (!hierarchy.ok) return hierarchy;
+  const blocks = await readBlocksOption(values, study.value);
+  if (!blocks.ok) return blocks;
 
   const calibration = await withLiveLine(process.stderr, (show) =>
     calibrate(study.value, {
@@ -173,6 +185,9 @@ async function main(
       randomStarts: values.starts,
       seed: values.seed,
       hierarchy: hierarchy.value,
+      blocks: blocks.value,
+      insist: values.insist,
+      independent: values.independent,
       bootstrap: values.bootstrap,
       progress: (stage, step) => {
         show(progressLine(stage, step));
@@ -272,6 +287,26 @@ async function readHierarchyOption(
   if (!file.ok) return file;
   const hierarchy = readHierarchy(file.value ?? value, kcs);
   return hierarchy.ok ? hierarchy : err(plainText(`--hierarchy: ${hierarchy.error}`));
+}
+
+/** Reads blocks of KCs from a file. They contain prerequisites, so that `--hierarchy` has no place next to them. */
+async function readBlocksOption(
+  { blocks: path, hierarchy, independent }: Values,
+  { kcs }: Study,
+): Promise<Result<readonly GivenBlock[] | undefined, string | UsageError>> {
+  if (path === undefined) return ok(undefined);
+  if (hierarchy !== undefined)
+    return err(new UsageError('give prerequisites either with --hierarchy or in the file of --blocks'));
+  if (independent === true)
+    return err(new UsageError('--independent leaves no place for --blocks: give one of them'));
+  let content: string;
+  try {
+    content = await readFile(path, 'utf8');
+  } catch (error) {
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
+  }
+  const blocks = readBlocks(content.replace(/^\uFEFF/, ''), kcs);
+  return blocks.ok ? blocks : err(plainLines(blocks.error.map((defect) => `${path}: ${defect}`)));
 }
 
 async function readMetaFile(path: string | undefined, study: Study): Promise<Result<Meta, string>> {

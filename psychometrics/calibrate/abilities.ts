@@ -122,6 +122,7 @@ export function describeAbilities(design: Design, parameters: Parameters, respon
       posterior: Array.from(points, (_, g) => {
         let weight = 0;
         for (let a = 0; a < patterns; a += 1) {
+          if (at(prior.patterns, a) === 0) continue;
           weight += (at(everybody, a) / at(prior.patterns, a)) * at(prior.joint, a * points.length + g);
         }
         return weight / n;
@@ -150,6 +151,7 @@ function thetaMoments(
   const mean = new Float64Array(count);
   const square = new Float64Array(count);
   for (let a = 0; a < count; a += 1) {
+    if (at(patterns, a) === 0) continue;
     for (let g = 0; g < points.length; g += 1) {
       const share = at(joint, a * points.length + g) / at(patterns, a);
       addTo(mean, a, share * at(points, g));

@@ -11,6 +11,7 @@ import { largestFall } from './isotonic.ts';
 import { fitItems, fitPairs, unbiasedSrmsr, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
 import { limitedInformationFit, type LimitedInformationFit } from './limited-information.ts';
 import { fitTable } from './maximization.ts';
+import type { Dependence } from './dependence.ts';
 import { createDesign, parameterCount, startingParameters } from './model.ts';
 import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
 import { at, chiSquareUpper, log } from './numbers.ts';
@@ -26,6 +27,8 @@ import {
   structureConditions,
   untestedConditions,
 } from './structure/findings.ts';
+import { dependenceOf } from './structure/carried.ts';
+import type { GivenBlock } from './structure/given-blocks.ts';
 import type { Prerequisites } from './structure/prerequisites.ts';
 import {
   MAXIMUM_TESTED_KCS,
@@ -46,6 +49,12 @@ export interface CalibrateOptions {
   readonly seed: number;
   /** A hierarchy to compare with the answers, besides those that they suggest. */
   readonly hierarchy?: Prerequisites | undefined;
+  /** Blocks of KCs to examine one by one. */
+  readonly blocks?: readonly GivenBlock[] | undefined;
+  /** Whether prerequisites that were given are carried even if the answers do not show them. */
+  readonly insist?: boolean | undefined;
+  /** Whether KCs stay independent in the calibration even if the answers show otherwise. */
+  readonly independent?: boolean | undefined;
   /** Draws of the bootstrap of the test of structure; absent or 0 for none. */
   readonly bootstrap?: number;
   readonly progress?: (stage: string, step?: EmStep) => void;
@@ -116,11 +125,53 @@ const DECIMALS = 10;
 /** With fewer expected learners, the probability of a pattern is uncertain. */
 const SPARSE = 5;
 
-/** Fits the model to a study and computes every figure. */
+/** The fit of one design with the figures that follow from it alone. */
+type FittedDesign = Omit<Calibration, 'structure' | 'reliabilityCeiling' | 'conditions'>;
+
+/** Fits the model to a study and computes every figure. If the answers show that KCs depend on each other, it fits the model once more, with blocks. */
 export function calibrate(study: Study, options: CalibrateOptions): Calibration {
   const { responses } = study;
+  const { progress } = options;
+  const first = fitDesign(study, options);
+  progress?.('checks');
+  const upsideDown = nestingConditions(study, options.model);
+  const { conditions: ofItems, better } = checkItems(first);
+  const found = [
+    ...study.conditions,
+    // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
+    ...(upsideDown.length > 0 ? upsideDown : tailConditions(first.design, first.parameters, study)),
+    ...ofItems,
+    ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
+  ];
+  const structure = structureOf(better, study, found, options);
+  const isTested = typeof structure !== 'string';
+  const fitted =
+    isTested && structure.carried.length > 0
+      ? fitDesign(study, options, dependenceOf(study.kcs.length, structure.carried))
+      : first;
+  const calibrated = fitted.abilities.theta.reliabilityCeiling;
+  const reliabilityCeiling =
+    isTested && !structure.isCarried ? ceilingUnder(structure, calibrated) : calibrated;
+  const whole = { ...fitted, structure, reliabilityCeiling };
+  const conditions = [
+    ...found,
+    ...(isTested ? structureConditions(structure, study.kcs) : untestedConditions(study.kcs.length)),
+    ...slopeConditions(fitted.parameters, study.kcs),
+    ...conditionsOf(whole),
+  ];
+  return { ...whole, conditions };
+}
+
+/** Fits a design and computes every figure that does not depend on the test of structure. */
+function fitDesign(study: Study, options: CalibrateOptions, dependence?: Dependence): FittedDesign {
+  const { responses } = study;
   const { progress, ...settings } = options;
-  const design = createDesign(options.model, study.kcs.length, study.kcsOf, options);
+  const { bound, penalty } = options;
+  const design = createDesign(options.model, study.kcs.length, study.kcsOf, {
+    bound,
+    penalty,
+    ...(dependence === undefined ? {} : { dependence }),
+  });
   const { best: em, starts, converged, shortRuns } = bestFit(design, responses, options);
   const parameters = written(em.parameters);
   progress?.('standard errors');
@@ -131,7 +182,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   const monotonicity = monotonicityOf(design, parameters, study);
   progress?.('prices of the restrictions');
   const prices = pricesOf(design, parameters, responses, criteria.logLikelihood);
-  const calibration = {
+  return {
     study,
     options: settings,
     design,
@@ -141,7 +192,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     converged,
     shortRuns,
     prices,
-    penaltyValue: penaltyOf(design.penalty, parameters),
+    penaltyValue: penaltyOf(design, parameters),
     criteria,
     errors,
     abilities: describeAbilities(design, parameters, responses),
@@ -151,28 +202,6 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     monotonicity,
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
-  progress?.('checks');
-  const upsideDown = nestingConditions(study, options.model);
-  const { conditions: ofItems, better } = checkItems(calibration);
-  const found = [
-    ...study.conditions,
-    // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
-    ...(upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study)),
-    ...ofItems,
-    ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
-  ];
-  const structure = structureOf(better, study, found, options);
-  const isTested = typeof structure !== 'string';
-  const calibrated = calibration.abilities.theta.reliabilityCeiling;
-  const reliabilityCeiling = isTested ? ceilingUnder(structure, calibrated) : calibrated;
-  const fitted = { ...calibration, structure, reliabilityCeiling };
-  const conditions = [
-    ...found,
-    ...(isTested ? structureConditions(structure, study.kcs) : untestedConditions(study.kcs.length)),
-    ...slopeConditions(parameters, study.kcs),
-    ...conditionsOf(fitted),
-  ];
-  return { ...fitted, conditions };
 }
 
 /** Tests the structure by the model with better rows: misfit of items poses as structure. Returns why if answers are damaged or KCs too many. */
@@ -190,6 +219,9 @@ function structureOf(
     return 'not tested, because nothing links the parts of the test';
   return testStructure(better.design, better.parameters, study, {
     hierarchy: options.hierarchy,
+    blocks: options.blocks,
+    insist: options.insist,
+    independent: options.independent,
     bootstrap: options.bootstrap ?? 0,
     seed: options.seed,
     ...(options.progress === undefined ? {} : { progress: options.progress }),
@@ -197,12 +229,13 @@ function structureOf(
 }
 
 /** Rounds parameters for writing, which keeps order and bounds: both are monotone. */
-function written({ tables, slopes, locations }: Parameters): Parameters {
+function written({ tables, slopes, locations, extras }: Parameters): Parameters {
   const rounded = (value: number): number => Number(value.toFixed(DECIMALS));
   return {
     tables: tables.map((table) => table.map(rounded)),
     slopes: slopes.map(rounded),
     locations: locations.map(rounded),
+    extras: extras?.map(rounded),
   };
 }
 
@@ -253,7 +286,7 @@ function compareWithDina(
 ): AgainstDina {
   options.progress?.('comparison with DINA');
   const { responses } = study;
-  const dina = createDesign('dina', design.kcCount, study.kcsOf, options);
+  const dina = createDesign('dina', design.kcCount, study.kcsOf, design);
   const { maximumIterations, tolerance } = options;
   const simple = fit(dina, responses, startingParameters(dina), { maximumIterations, tolerance });
   const dinaCriteria = criteriaOf(dina, simple.logLikelihood, responses.learners);

@@ -14,7 +14,8 @@ import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
 import { FEW_LEARNERS, TOO_FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
 import { verdictSentence } from './report/verdict.ts';
-import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
+import { LEAST_GAIN, STRONG } from './structure/candidates.ts';
+import { MAXIMUM_TESTED_KCS } from './structure/structure-test.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
 const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false, penalty: 'weak' });

@@ -108,6 +108,14 @@ const conditions = {
       `${learners} learners answered every item up to one and none after it, at several places, the earliest from "${from}" on: if they ran out of time, late items rest on faster learners.`,
   ),
   // End of the checks of the tables.
+  prerequisites_insisted: forbiddingFinding<{
+    readonly hierarchy: string;
+    readonly gain: string;
+    readonly least: number;
+  }>(
+    (_, { hierarchy, gain, least }) =>
+      `The calibration carries prerequisites that the answers do not show (${hierarchy}): with them BIC is ${gain}, and not at least ${least} lower. Where they do not hold, it is too certain of what learners have mastered. Leave --insist out, or collect more answers.`,
+  ),
   // Items, rows of the Q-matrix and learners, after the fit.
   q_matrix_does_not_fit: forbiddingFinding<{
     readonly count: number;
@@ -138,26 +146,54 @@ const conditions = {
     /** KCs whose unpenalized slope is on its bound, quoted; empty if there are none. */
     readonly onBound: string;
     readonly rows: string;
+    /** Whether the calibration carries them as blocks. */
+    readonly isCarried: boolean;
   }>(
-    (_, { hierarchy, loss, fewer, onBound, rows }) =>
+    (_, { hierarchy, loss, fewer, onBound, rows, isCarried }) =>
       `The answers show prerequisites (${hierarchy}): components that are independent given ability ${
         fewer > 0
           ? `need ${fewer} more parameters to fit as well`
           : `lose ${loss} of log-likelihood per learner`
-      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.${byRows(rows)}`,
+      }${onBound === '' ? '' : `, and without priors the slope of ${onBound} is on its bound`}. ${
+        isCarried
+          ? 'The calibration carries them: it expects no pattern of mastery that contradicts them, and its accuracies and its reliability are those of learners for whom they hold.'
+          : 'The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.'
+      }${byRows(rows)}`,
   ),
   two_abilities: limitingFinding<{
     readonly parts: string;
     readonly correlation: string;
     readonly loss: string;
     readonly rows: string;
+    readonly isCarried: boolean;
   }>(
-    (_, { parts, correlation, loss, rows }) =>
-      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.${byRows(rows)}`,
+    (_, { parts, correlation, loss, rows, isCarried }) =>
+      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. ${
+        isCarried
+          ? 'The calibration carries an ability for each part; its scale is what both have in common.'
+          : 'A score on one scale mixes them, and its reliability does not hold.'
+      }${byRows(rows)}`,
   ),
-  dependent_components: limitingFinding<{ readonly loss: string; readonly rows: string }>(
-    (_, { loss, rows }) =>
-      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.${byRows(rows)}`,
+  dependent_components: limitingFinding<{
+    readonly loss: string;
+    readonly rows: string;
+    /** The blocks that the calibration carries; empty if it carries none. */
+    readonly blocks: string;
+  }>(
+    (_, { loss, rows, blocks }) =>
+      `Knowledge components depend on each other more than one ability explains: independent ones lose ${loss} of log-likelihood per learner${
+        blocks === ''
+          ? ', and the accuracies and the reliability of the calibration do not hold.'
+          : `. The calibration carries ${blocks}.`
+      }${byRows(rows)}`,
+  ),
+  prerequisites_not_shown: limitingFinding<{
+    readonly hierarchy: string;
+    readonly gain: string;
+    readonly least: number;
+  }>(
+    (_, { hierarchy, gain, least }) =>
+      `The answers do not show the prerequisites that were given (${hierarchy}): with them BIC is ${gain}, and not at least ${least} lower. The calibration does not carry them.`,
   ),
   no_components_shown: limitingFinding<{
     readonly lower: string;

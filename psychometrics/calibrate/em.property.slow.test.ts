@@ -181,7 +181,7 @@ function feasibleDirections(design: Design, { tables, slopes, locations }: Param
 /** The steepest ascent of the objective in any of these directions, by finite differences. */
 function steepest(design: Design, parameters: Parameters, responses: Responses): number {
   const objective = (at: Parameters): number =>
-    logLikelihoodOf(design, at, responses) + penaltyOf(design.penalty, at);
+    logLikelihoodOf(design, at, responses) + penaltyOf(design, at);
   const here = objective(parameters);
   const step = 1e-5;
   return Math.max(
@@ -295,7 +295,7 @@ describe('standard errors', () => {
       };
       const one = free[n]!;
       if (one.kind === 'table') for (const s of one.patterns) copy.tables[one.item]![s]! += by;
-      else copy[one.kind === 'slope' ? 'slopes' : 'locations'][one.kc]! += by;
+      else if (one.kind !== 'extra') copy[one.kind === 'slope' ? 'slopes' : 'locations'][one.kc]! += by;
       return copy;
     };
     const scores = free.map((_, n) => {

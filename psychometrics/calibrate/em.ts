@@ -98,7 +98,7 @@ export function climb(
   const evaluate = (parameters: Parameters): State => {
     iterations += 1;
     const counts = expectedCounts(design, parameters, responses);
-    const objective = counts.logLikelihood + penaltyOf(design.penalty, parameters);
+    const objective = counts.logLikelihood + penaltyOf(design, parameters);
     return { parameters, counts, objective, face: faceAt(design, parameters, counts) };
   };
   const accept = (state: State, extrapolated: boolean): void => {
@@ -186,7 +186,8 @@ function scoreLength({ score }: Face, metric: Metric): number {
 function observedMetric(design: Design, parameters: Parameters, face: Face, responses: Responses): Metric {
   const { inverse } = invert(informationOn(design, parameters, face.free, responses));
   const scale = Float64Array.from(face.free, (one) => {
-    if (one.kind !== 'table') return one.kind === 'slope' ? at(parameters.slopes, one.kc) : 1;
+    if (one.kind === 'slope') return at(parameters.slopes, one.kc);
+    if (one.kind !== 'table') return 1;
     const p = at(parameters.tables[one.item] ?? new Float64Array(), one.patterns[0] ?? 0);
     return p * (1 - p);
   });

@@ -18,7 +18,9 @@ function faceOf(model: ItemModel, table: readonly number[], right: readonly numb
   return {
     sets: face.free.flatMap((one) => (one.kind === 'table' ? [one.patterns] : [])),
     scores: [...face.score.subarray(0, face.free.filter(({ kind }) => kind === 'table').length)],
-    curves: face.free.flatMap((one) => (one.kind === 'table' ? [] : [`${one.kind} ${one.kc}`])),
+    curves: face.free.flatMap((one) =>
+      one.kind === 'slope' || one.kind === 'location' ? [`${one.kind} ${one.kc}`] : [],
+    ),
   };
 }
 

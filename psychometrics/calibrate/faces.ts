@@ -11,7 +11,24 @@ import { at, sum } from './numbers.ts';
 /** One free parameter. Patterns of a table that move together share one. */
 export type FreeParameter =
   | { readonly kind: 'table'; readonly item: number; readonly patterns: readonly number[] }
-  | { readonly kind: 'slope' | 'location'; readonly kc: number };
+  | { readonly kind: 'slope' | 'location'; readonly kc: number }
+  /** One of `Parameters.extras`. */
+  | { readonly kind: 'extra'; readonly index: number };
+
+/** A free parameter of the prior. */
+export type PriorParameter = Exclude<FreeParameter, { readonly kind: 'table' }>;
+
+/** Returns the place of a parameter among those of the prior: slopes, locations, extras. */
+export function priorPlace(kcCount: number, one: PriorParameter): number {
+  if (one.kind === 'extra') return 2 * kcCount + one.index;
+  return one.kind === 'slope' ? one.kc : kcCount + one.kc;
+}
+
+/** Returns the parameter at a place among those of the prior. */
+function priorParameter(kcCount: number, place: number): PriorParameter {
+  if (place >= 2 * kcCount) return { kind: 'extra', index: place - 2 * kcCount };
+  return place < kcCount ? { kind: 'slope', kc: place } : { kind: 'location', kc: place - kcCount };
+}
 
 /** The face at some parameters, with the score on it: in the logits of probabilities, logarithms of slopes, and locations. */
 export interface Face {
@@ -43,8 +60,8 @@ export function faceAt(design: Design, parameters: Parameters, counts: ExpectedC
   });
   const curves = curveTerms(design, parameters, counts.everybody);
   curves.score.forEach((value, n) => {
-    if (pushesOutward(parameters, n, value)) return;
-    free.push(n < design.kcCount ? { kind: 'slope', kc: n } : { kind: 'location', kc: n - design.kcCount });
+    if (pushesOutward(design, parameters, n, value)) return;
+    free.push(priorParameter(design.kcCount, n));
     score.push(value);
     information.push(0);
   });

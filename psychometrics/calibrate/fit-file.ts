@@ -4,8 +4,10 @@ import { nestingOf } from './checks/nesting.ts';
 import { verdictOf } from './conditions.ts';
 import { srmsr, unbiasedSrmsr, worstPair } from './item-fit.ts';
 import { SLOPE_RANGE, theta } from './model.ts';
+import { hasNoCurve } from './dependence.ts';
 import { at } from './numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from './penalty.ts';
+import { recordedPrior } from './structure/carried.ts';
 
 /** Figures are written with this many significant digits: more than any of them means. */
 const DIGITS = 10;
@@ -95,10 +97,10 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
     }),
     kcs: study.kcs.map((kc, k) => ({
       kc,
-      slope: at(parameters.slopes, k),
+      slope: hasNoCurve(design.dependence, k) ? null : at(parameters.slopes, k),
       slopeSe: errors.slopes[k] ?? null,
       slopeSeFromPrior: errors.slopesFromPrior[k] ?? false,
-      location: at(parameters.locations, k),
+      location: hasNoCurve(design.dependence, k) ? null : at(parameters.locations, k),
       locationSe: errors.locations[k] ?? null,
       locationSeFromPrior: errors.locationsFromPrior[k] ?? false,
       items: study.kcsOf.filter((own) => own.includes(k)).length,
@@ -151,9 +153,10 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
 }
 
 /** Returns the test of structure, with KCs by name. */
-function structureMember({ structure, study }: Calibration): Record<string, unknown> {
+function structureMember({ structure, study, design, parameters }: Calibration): Record<string, unknown> {
   if (typeof structure === 'string') return { chosen: null, absent: structure };
-  const { rows, candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  const { rows, candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap, carried } =
+    structure;
   return {
     rows,
     candidates,
@@ -162,6 +165,10 @@ function structureMember({ structure, study }: Calibration): Record<string, unkn
     slopesOnBound: slopesOnBound.map((k) => study.kcs[k]),
     reliabilityCeiling: reliabilityCeiling ?? null,
     bootstrap: bootstrap ?? null,
+    // Only where there are any: other files stay as they were.
+    ...(carried.length === 0
+      ? {}
+      : { blocks: recordedPrior(design, parameters, study.kcs, carried, study.responses.learners).blocks }),
   };
 }
 

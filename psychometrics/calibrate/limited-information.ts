@@ -16,7 +16,8 @@ import {
   quadraticForm,
   sqrt,
 } from './numbers.ts';
-import { curveScores } from './curve-scores.ts';
+import { priorScores } from './dependence.ts';
+import { priorPlace } from './faces.ts';
 import type { StandardErrors } from './standard-errors.ts';
 
 export interface LimitedInformationFit extends ChiSquare {
@@ -132,6 +133,7 @@ function derivatives(
   success: readonly Float64Array[],
 ): Float64Array[] {
   const prior = latentPrior(design, parameters);
+  const scores = priorScores(design, parameters, prior);
   return free.map((parameter) => {
     if (parameter.kind === 'table') {
       const own = design.items[parameter.item]?.own ?? new Uint16Array();
@@ -143,8 +145,8 @@ function derivatives(
         return table === undefined ? weight.reduce((total, p) => total + p, 0) : dot(weight, table);
       });
     }
-    const change = curveScores(design, parameters, prior, parameter.kc)[parameter.kind].map(
-      (term, a) => term * at(prior.patterns, a),
+    const change = prior.patterns.map(
+      (p, a) => p * at(scores[priorPlace(design.kcCount, parameter)] ?? prior.patterns, a),
     );
     return Float64Array.from(margins, (margin) => {
       let total = 0;

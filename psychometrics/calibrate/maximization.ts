@@ -1,13 +1,14 @@
 /** The M-step: item tables in closed form, the KCs' curves by Fisher scoring with theta integrated out. Neither ever lowers the likelihood. */
-import { curveScores } from './curve-scores.ts';
+import { extraRange, extrasOf, hasNoCurve, priorScores } from './dependence.ts';
 import type { ExpectedCounts } from './expectation.ts';
 import { isotonicTable } from './isotonic.ts';
 import { SLOPE_RANGE, latentPrior, theta } from './model.ts';
 import type { Design, ItemDesign, Parameters } from './model.ts';
 import { addTo, at, clamp, dot, exp, invert, log, product, sum, type SquareMatrix } from './numbers.ts';
-import { curvePenaltyTerms, penaltyOf } from './penalty.ts';
+import { curvePenaltyTerms, penaltyOf, slopePenaltyTerms } from './penalty.ts';
 
-type Curves = Pick<Parameters, 'slopes' | 'locations'>;
+/** The parameters of the prior. */
+export type PriorParameters = Pick<Parameters, 'slopes' | 'locations' | 'extras'>;
 
 /** Returns the parameters that maximize the expected complete-data log-likelihood within the bounds, at least near the start of the search. */
 export function maximize(design: Design, counts: ExpectedCounts, before: Parameters): Parameters {
@@ -20,7 +21,7 @@ export function maximize(design: Design, counts: ExpectedCounts, before: Paramet
         counts.correct[j] ?? new Float64Array(),
       ),
     ),
-    ...fitCurves(design, counts.everybody, { slopes: before.slopes, locations: before.locations }),
+    ...fitCurves(design, counts.everybody, before),
   };
 }
 
@@ -59,27 +60,36 @@ const LEAST_GAIN = 1e-12;
 const LONGEST_STEP = 1;
 
 /**
- * Fits the curves of all KCs to the expected numbers of learners with each pattern, theta integrated out: Fisher scoring in log slopes and locations,
- * within the bounds, damped until the objective rises. The engine's clamp and the penalty are part of the objective.
+ * Fits the prior to the expected numbers of learners with each pattern, theta integrated out: Fisher scoring in log slopes and locations of the KCs'
+ * curves and in the parameters of dependence, within the bounds, damped until the objective rises. The engine's clamp and the penalty are part of the
+ * objective.
  */
-function fitCurves(design: Design, everybody: Float64Array, from: Curves): Curves {
-  const objective = (candidate: Curves): number => {
+export function fitCurves(
+  design: Design,
+  everybody: Float64Array,
+  { slopes, locations, extras }: PriorParameters,
+  steps = SCORING_STEPS,
+): PriorParameters {
+  const objective = (candidate: PriorParameters): number => {
     const { patterns } = latentPrior(design, candidate);
-    let total = penaltyOf(design.penalty, candidate);
-    for (let a = 0; a < patterns.length; a += 1) total += at(everybody, a) * log(at(patterns, a));
+    let total = penaltyOf(design, candidate);
+    // No learner has a pattern that cannot occur.
+    for (let a = 0; a < patterns.length; a += 1)
+      if (at(everybody, a) > 0) total += at(everybody, a) * log(at(patterns, a));
     return total;
   };
-  let best = from;
+  let best: PriorParameters = { slopes, locations, extras };
   let highest = objective(best);
   let damping = 0;
-  for (let step = 0; step < SCORING_STEPS; step += 1) {
+  for (let step = 0; step < steps; step += 1) {
     const { score, information } = curveTerms(design, best, everybody);
-    const isFree = score.map((value, n) => Number(!pushesOutward(best, n, value)));
-    let taken: Curves | undefined;
+    const isFree = score.map((value, n) => Number(!pushesOutward(design, best, n, value)));
+    let taken: PriorParameters | undefined;
     for (let trial = 0; trial < TRIALS && taken === undefined; trial += 1) {
       const direction = product(invertOn(information, isFree, damping), score);
       if (dot(direction, score) < LEAST_GAIN) return best;
       const candidate = movedCurves(
+        design,
         best,
         direction.map((value) => clamp(value, -LONGEST_STEP, LONGEST_STEP)),
       );
@@ -98,30 +108,43 @@ function fitCurves(design: Design, everybody: Float64Array, from: Curves): Curve
   return best;
 }
 
-/** Returns whether a log slope (n < K) or a location is on a bound, and its score points out of it. */
-export function pushesOutward({ slopes, locations }: Curves, n: number, score: number): boolean {
-  const isSlope = n < slopes.length;
-  const value = isSlope ? at(slopes, n) : at(locations, n - slopes.length);
-  const { min, max } = isSlope ? SLOPE_RANGE : theta;
+/**
+ * Returns whether parameter n of the prior (log slopes, locations, then the extras) is on a bound, and its score points out of it; or whether it is part
+ * of a curve that no KC has.
+ */
+export function pushesOutward(
+  { dependence, kcCount }: Design,
+  { slopes, locations, extras }: PriorParameters,
+  n: number,
+  score: number,
+): boolean {
+  const extra = n < 2 * kcCount ? undefined : extrasOf(dependence)[n - 2 * kcCount];
+  if (extra === undefined && hasNoCurve(dependence, n % kcCount)) return true;
+  const isSlope = n < kcCount;
+  const value =
+    extra === undefined
+      ? isSlope
+        ? at(slopes, n)
+        : at(locations, n - kcCount)
+      : at(extras ?? locations, n - 2 * kcCount);
+  const { min, max } = extra === undefined ? (isSlope ? SLOPE_RANGE : theta) : extraRange(extra);
   return (value <= min && score < 0) || (value >= max && score > 0);
 }
 
-/** Score and expected information of the curves in log slopes and locations (2K), the penalty's share included. */
+/** Score and expected information of the prior in log slopes, locations (2K) and extras, the penalty's share included. */
 export interface CurveTerms {
   readonly score: Float64Array;
   readonly information: SquareMatrix;
 }
 
 /** Returns the terms for these expected numbers of learners by pattern. */
-export function curveTerms(design: Design, curves: Curves, everybody: Float64Array): CurveTerms {
+export function curveTerms(design: Design, curves: PriorParameters, everybody: Float64Array): CurveTerms {
   const { kcCount, patterns } = design;
-  const size = 2 * kcCount;
   const prior = latentPrior(design, curves);
-  const scores = Array.from(curves.slopes, (_, kc) => curveScores(design, curves, prior, kc));
-  const byPattern = [
-    ...scores.map(({ slope }, kc) => slope.map((value) => value * at(curves.slopes, kc))),
-    ...scores.map(({ location }) => location),
-  ];
+  const byPattern = priorScores(design, curves, prior).map((values, n) =>
+    n < kcCount ? values.map((value) => value * at(curves.slopes, n)) : values,
+  );
+  const size = byPattern.length;
   const learners = sum(everybody);
   const score = Float64Array.from(byPattern, (values) => dot(values, everybody));
   const values = new Float64Array(size * size);
@@ -135,6 +158,7 @@ export function curveTerms(design: Design, curves: Curves, everybody: Float64Arr
     }
   }
   for (let kc = 0; kc < kcCount; kc += 1) {
+    if (hasNoCurve(design.dependence, kc)) continue;
     const terms = curvePenaltyTerms(design.penalty, at(curves.slopes, kc), at(curves.locations, kc));
     const l = kcCount + kc;
     addTo(score, kc, terms.scoreLogSlope);
@@ -144,6 +168,13 @@ export function curveTerms(design: Design, curves: Curves, everybody: Float64Arr
     addTo(values, kc * size + l, terms.informationMixed);
     addTo(values, l * size + kc, terms.informationMixed);
   }
+  extrasOf(design.dependence).forEach(({ kind }, n) => {
+    if (kind !== 'slope') return;
+    const place = 2 * kcCount + n;
+    const terms = slopePenaltyTerms(design.penalty, exp(at(curves.extras ?? score, n)));
+    addTo(score, place, terms.score);
+    addTo(values, place * size + place, terms.information);
+  });
   return { score, information: { size, values } };
 }
 
@@ -156,12 +187,21 @@ function invertOn({ size, values }: SquareMatrix, isFree: Float64Array, damping:
   return invert({ size, values: masked }).inverse;
 }
 
-/** Returns the curves after a step in log slopes and locations, within the bounds. */
-export function movedCurves({ slopes, locations }: Curves, step: Float64Array): Curves {
+/** Returns the prior's parameters after a step in log slopes, locations and extras, within the bounds. */
+export function movedCurves(
+  { dependence, kcCount }: Design,
+  { slopes, locations, extras }: PriorParameters,
+  step: Float64Array,
+): PriorParameters {
+  const kinds = extrasOf(dependence);
   return {
     slopes: slopes.map((slope, k) => clamp(slope * exp(at(step, k)), SLOPE_RANGE.min, SLOPE_RANGE.max)),
     locations: locations.map((location, k) =>
       clamp(location + at(step, slopes.length + k), theta.min, theta.max),
     ),
+    extras: extras?.map((value, n) => {
+      const { min, max } = extraRange(kinds[n] as (typeof kinds)[number]);
+      return clamp(value + at(step, 2 * kcCount + n), min, max);
+    }),
   };
 }

@@ -3,7 +3,18 @@
  * 69, 333-353) with DINA items (Junker and Sijtsma, 2001, Applied Psychological Measurement 25, 258-272) or monotone saturated G-DINA items (de la
  * Torre, 2011, Psychometrika 76, 179-199). Grid, prior and floor are the engine's, so that the engine later computes with the fitted model.
  */
-import { addTo, at, clamp, exp, integerAt, logistic, sum } from './numbers.ts';
+import {
+  curveOver,
+  dependentPrior,
+  extrasOf,
+  hasNoCurve,
+  isIndependent,
+  isPossible,
+  noDependence,
+  startingExtras,
+  type Dependence,
+} from './dependence.ts';
+import { addTo, at, exp, integerAt, sum } from './numbers.ts';
 
 export type ItemModel = 'dina' | 'gdina';
 
@@ -12,9 +23,6 @@ export type Penalty = 'weak' | 'none';
 
 /** The grid of ability and its normal prior. */
 export const theta = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
-
-/** P(KC mastered | theta) stays inside [FLOOR, 1 - FLOOR], as in the engine. */
-const FLOOR = 1e-6;
 
 /** The most KCs whose 2^K patterns are enumerated: the engine's limit for the KCs of one component. */
 export const MAXIMUM_KCS = 12;
@@ -30,6 +38,8 @@ export interface ItemDesign {
   readonly size: number;
   /** Pattern of all KCs -> pattern of the item's own; bit i of the latter is `kcs[i]`. */
   readonly own: Uint16Array;
+  /** Whether a learner can have each own pattern: 0 where prerequisites rule it out. */
+  readonly possible: Uint8Array;
 }
 
 /** The part of the model that stays the same while parameters are fitted. */
@@ -47,6 +57,8 @@ export interface Design {
   readonly penalty: Penalty;
   /** Whether an additional KC never lowers P(correct). False only to compute what that costs. */
   readonly monotone: boolean;
+  /** Which KCs depend on each other beyond one ability. */
+  readonly dependence: Dependence;
 }
 
 /** The fitted parameters. */
@@ -55,6 +67,8 @@ export interface Parameters {
   readonly tables: readonly Float64Array[];
   readonly slopes: Float64Array;
   readonly locations: Float64Array;
+  /** Parameters of the dependence besides the curves (`extrasOf`); absent if it has none. */
+  readonly extras?: Float64Array | undefined;
 }
 
 /** Creates the design of a Q-matrix. `kcsOf` contains for each item the ascending indices of its KCs, at least one. */
@@ -62,7 +76,11 @@ export function createDesign(
   model: ItemModel,
   kcCount: number,
   kcsOf: readonly (readonly number[])[],
-  { bound, penalty }: Pick<Design, 'bound' | 'penalty'>,
+  {
+    bound,
+    penalty,
+    dependence = noDependence(kcCount),
+  }: Pick<Design, 'bound' | 'penalty'> & Partial<Pick<Design, 'dependence'>>,
 ): Design {
   const patterns = 2 ** kcCount;
   const points = Float64Array.from(
@@ -78,28 +96,36 @@ export function createDesign(
     model,
     kcCount,
     patterns,
-    items: kcsOf.map((kcs) => ({
-      kcs,
-      size: 2 ** kcs.length,
-      own: Uint16Array.from({ length: patterns }, (_, pattern) =>
-        kcs.reduce((own, kc, bit) => own | (((pattern >>> kc) & 1) << bit), 0),
-      ),
-    })),
+    items: kcsOf.map((kcs) => {
+      const own = Uint16Array.from({ length: patterns }, (_, pattern) =>
+        kcs.reduce((bits, kc, bit) => bits | (((pattern >>> kc) & 1) << bit), 0),
+      );
+      const possible = new Uint8Array(2 ** kcs.length);
+      own.forEach((s, pattern) => {
+        if (isPossible(dependence, pattern)) possible[s] = 1;
+      });
+      return { kcs, size: 2 ** kcs.length, own, possible };
+    }),
     points,
     weights: raw.map((weight) => weight / total),
     bound,
     penalty,
     monotone: true,
+    dependence,
   };
 }
 
-/** Returns the number of named parameters: two per DINA item, one per G-DINA pattern, two per KC. */
-export function parameterCount({ model, items, kcCount }: Design): number {
-  return items.reduce((total, { size }) => total + (model === 'dina' ? 2 : size), 2 * kcCount);
+/** Returns the number of named parameters: two per DINA item, one per possible G-DINA pattern, two per curve of a KC, and those of dependence. */
+export function parameterCount({ model, items, kcCount, dependence }: Design): number {
+  const curves = Array.from({ length: kcCount }, (_, k) => k).filter((k) => !hasNoCurve(dependence, k));
+  return items.reduce(
+    (total, { possible }) => total + (model === 'dina' ? 2 : sum(possible)),
+    2 * curves.length + extrasOf(dependence).length,
+  );
 }
 
 /** Returns the start of the search: every item is informative, every KC is mastered with probability 1/2 at the mean of theta. */
-export function startingParameters({ model, kcCount, items }: Design): Parameters {
+export function startingParameters({ model, kcCount, items, dependence }: Design): Parameters {
   const guess = 0.2;
   const slip = 0.2;
   return {
@@ -114,6 +140,7 @@ export function startingParameters({ model, kcCount, items }: Design): Parameter
     ),
     slopes: new Float64Array(kcCount).fill(2),
     locations: new Float64Array(kcCount),
+    extras: startingExtras(dependence),
   };
 }
 
@@ -131,6 +158,7 @@ export function randomParameters(design: Design, uniform: () => number): Paramet
     }),
     slopes: Float64Array.from({ length: design.kcCount }, () => between(1, 4)),
     locations: Float64Array.from({ length: design.kcCount }, () => between(-1.5, 1.5)),
+    extras: startingExtras(design.dependence).map((value) => value + between(-1, 1)),
   };
 }
 
@@ -139,16 +167,6 @@ function bitCount(pattern: number): number {
   let count = 0;
   for (let rest = pattern; rest > 0; rest >>>= 1) count += rest & 1;
   return count;
-}
-
-/** Returns P(KC mastered) at every node, clamped as the engine clamps it. */
-export function masteryCurve(design: Design, slope: number, location: number): Float64Array {
-  return design.points.map((point) => clamp(logistic(slope * (point - location)), FLOOR, 1 - FLOOR));
-}
-
-/** Returns whether the clamp applies to a probability: there the likelihood does not depend on slope and location. */
-export function isClamped(probability: number): boolean {
-  return probability <= FLOOR || probability >= 1 - FLOOR;
 }
 
 /** The distribution of the latent state before any answer. */
@@ -161,18 +179,20 @@ export interface LatentPrior {
   readonly patterns: Float64Array;
 }
 
-/** Computes P(pattern, node) = w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
+/** Computes P(pattern, node): for KCs that are independent given theta w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
 export function latentPrior(
   design: Design,
-  { slopes, locations }: Pick<Parameters, 'slopes' | 'locations'>,
+  parameters: Pick<Parameters, 'slopes' | 'locations' | 'extras'>,
 ): LatentPrior {
-  const { kcCount, patterns, weights } = design;
+  const { kcCount, patterns, points, weights } = design;
+  if (!isIndependent(design.dependence)) return dependentPrior(design, parameters);
+  const { slopes, locations } = parameters;
   const nodes = weights.length;
   const curves = new Float64Array(kcCount * nodes);
   const joint = new Float64Array(patterns * nodes);
   joint.set(weights);
   for (let k = 0; k < kcCount; k += 1) {
-    const curve = masteryCurve(design, at(slopes, k), at(locations, k));
+    const curve = curveOver(points, at(slopes, k), at(locations, k));
     curves.set(curve, k * nodes);
     const bit = 2 ** k;
     for (let pattern = 0; pattern < bit; pattern += 1) {

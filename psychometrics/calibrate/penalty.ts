@@ -3,8 +3,9 @@
  * the likelihood often has its supremum where a KC's curve is a step or a flat line: answers on a KC that is measured only together with others
  * contain little information about its own curve. The item probabilities have no prior, and with more learners the priors weigh less.
  */
-import type { Parameters, Penalty } from './model.ts';
-import { at } from './numbers.ts';
+import { extrasOf, hasNoCurve } from './dependence.ts';
+import type { Design, Parameters, Penalty } from './model.ts';
+import { at, exp } from './numbers.ts';
 
 /** Slope: normal around 1.7, which in the logistic metric is a normal ogive of slope 1 (Birnbaum's constant). */
 export const SLOPE_PRIOR = { mean: 1.7, sd: 0.75 } as const;
@@ -43,12 +44,25 @@ export function curvePenaltyTerms(penalty: Penalty, slope: number, location: num
   };
 }
 
-/** Returns the penalty of all curves. */
-export function penaltyOf(
+/** Returns score and information of the prior of a slope without a location, in its logarithm. */
+export function slopePenaltyTerms(
   penalty: Penalty,
-  { slopes, locations }: Pick<Parameters, 'slopes' | 'locations'>,
+  slope: number,
+): { readonly score: number; readonly information: number } {
+  const { scoreLogSlope, informationLogSlope } = curvePenaltyTerms(penalty, slope, 0);
+  return { score: scoreLogSlope, information: informationLogSlope };
+}
+
+/** Returns the penalty of all curves, and of the slopes of saturated sets. */
+export function penaltyOf(
+  { penalty, dependence }: Pick<Design, 'penalty' | 'dependence'>,
+  { slopes, locations, extras }: Pick<Parameters, 'slopes' | 'locations' | 'extras'>,
 ): number {
   let total = 0;
-  for (let k = 0; k < slopes.length; k += 1) total += curvePenalty(penalty, at(slopes, k), at(locations, k));
+  for (let k = 0; k < slopes.length; k += 1)
+    if (!hasNoCurve(dependence, k)) total += curvePenalty(penalty, at(slopes, k), at(locations, k));
+  extrasOf(dependence).forEach(({ kind }, n) => {
+    if (kind === 'slope') total += curvePenalty(penalty, exp(at(extras ?? locations, n)), 0);
+  });
   return total;
 }

@@ -21,7 +21,7 @@ export function pricesOf(
   logLikelihood: number,
 ): Prices {
   const gain = (changed: Design): number => {
-    const before = logLikelihood + penaltyOf(changed.penalty, parameters);
+    const before = logLikelihood + penaltyOf(changed, parameters);
     return Math.max(0, climb(changed, responses, parameters, CONTINUATION).objective - before);
   };
   return {

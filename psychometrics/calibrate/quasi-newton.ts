@@ -4,7 +4,7 @@
  * of the observed data.
  */
 import type { ExpectedCounts } from './expectation.ts';
-import type { Face } from './faces.ts';
+import { priorPlace, type Face } from './faces.ts';
 import { isotonicTable } from './isotonic.ts';
 import { movedCurves } from './maximization.ts';
 import type { Design, Parameters } from './model.ts';
@@ -36,11 +36,12 @@ export function secantOf(from: Point, to: Point): Secant {
   };
 }
 
-function unbounded({ tables, slopes, locations }: Parameters): Float64Array {
+function unbounded({ tables, slopes, locations, extras }: Parameters): Float64Array {
   return Float64Array.from([
     ...tables.flatMap((table) => [...table.map(logit)]),
     ...slopes.map(log),
     ...locations,
+    ...(extras ?? []),
   ]);
 }
 
@@ -66,7 +67,7 @@ function placesOf({ items, kcCount }: Design, { free }: Face): readonly (readonl
   }
   return free.map((one) => {
     if (one.kind === 'table') return one.patterns.map((s) => (starts[one.item] ?? 0) + s);
-    return [one.kind === 'slope' ? length + one.kc : length + kcCount + one.kc];
+    return [length + priorPlace(kcCount, one)];
   });
 }
 
@@ -111,9 +112,7 @@ const RIDGE = 0.01;
 /** Returns the metric of the complete data: each probability on its own, the curves together. */
 export function completeMetric({ kcCount }: Design, { free, information, curves }: Face): Metric {
   const { size, values } = curves.information;
-  const columns = Int32Array.from(free, (one) =>
-    one.kind === 'table' ? -1 : one.kind === 'slope' ? one.kc : kcCount + one.kc,
-  );
+  const columns = Int32Array.from(free, (one) => (one.kind === 'table' ? -1 : priorPlace(kcCount, one)));
   const isFree = (column: number): boolean => columns.includes(column);
   const { inverse } = invert({
     size,
@@ -141,7 +140,7 @@ const LEAST_WEIGHT = 1e-12;
 /** Returns the parameters after a step on the face of a point, projected into the bounds and onto monotone tables. */
 export function moved(design: Design, { parameters, counts, face }: Point, step: Float64Array): Parameters {
   const tables = parameters.tables.map((table) => Float64Array.from(table));
-  const ofCurves = new Float64Array(2 * design.kcCount);
+  const ofCurves = new Float64Array(face.curves.score.length);
   face.free.forEach((one, n) => {
     const by = at(step, n);
     if (one.kind === 'table') {
@@ -150,7 +149,7 @@ export function moved(design: Design, { parameters, counts, face }: Point, step:
       const after = clamp(logistic(logit(before) + by), design.bound, 1 - design.bound);
       for (const pattern of one.patterns) table[pattern] = after;
     } else {
-      ofCurves[one.kind === 'slope' ? one.kc : design.kcCount + one.kc] = by;
+      ofCurves[priorPlace(design.kcCount, one)] = by;
     }
   });
   return {
@@ -159,7 +158,7 @@ export function moved(design: Design, { parameters, counts, face }: Point, step:
       const weights = (counts.answered[j] ?? table).map((n) => n + LEAST_WEIGHT);
       return design.model === 'gdina' ? isotonicTable(table, weights) : pooled(table, weights);
     }),
-    ...movedCurves(parameters, ofCurves),
+    ...movedCurves(design, parameters, ofCurves),
   };
 }
 

@@ -4,13 +4,13 @@
  * Statistics 43, 88-115) find necessary for cognitive diagnosis models. The scores are exact: by Fisher's identity the score of the
  * observed data is the posterior mean of the complete data's (Louis, 1982, J. Royal Statistical Society B 44, 226-233).
  */
-import { curveScores } from './curve-scores.ts';
-import { levelSets, type FreeParameter } from './faces.ts';
+import { extraRange, extrasOf, hasNoCurve, priorScores } from './dependence.ts';
+import { levelSets, priorPlace, type FreeParameter } from './faces.ts';
 import { eachRow } from './expectation.ts';
 import { answersOf, latentPrior, SLOPE_RANGE, theta } from './model.ts';
 import type { Design, Parameters, Responses } from './model.ts';
-import { addTo, at, integerAt, invert, sqrt, type SquareMatrix } from './numbers.ts';
-import { curvePenaltyTerms } from './penalty.ts';
+import { addTo, at, exp, integerAt, invert, sqrt, type SquareMatrix } from './numbers.ts';
+import { curvePenaltyTerms, slopePenaltyTerms } from './penalty.ts';
 
 /** Above this share, a standard error is rather the prior's than the data's. */
 const MOSTLY_PRIOR = 0.5;
@@ -33,21 +33,31 @@ export interface StandardErrors {
   readonly kept: Int8Array;
 }
 
-/** Returns the free parameters, in the order items, slopes, locations. */
+/** Returns the free parameters, in the order items, slopes, locations, extras. A pattern that cannot occur has none. */
 export function freeParameters(design: Design, parameters: Parameters): FreeParameter[] {
   const inside = (value: number, low: number, high: number): boolean => value > low && value < high;
   return [
     ...parameters.tables.flatMap((table, item) =>
       levelSets(table)
         .filter(([pattern = 0]) => inside(at(table, pattern), design.bound, 1 - design.bound))
+        .filter((patterns) => patterns.some((pattern) => design.items[item]?.possible[pattern] === 1))
         .map((patterns) => ({ kind: 'table' as const, item, patterns })),
     ),
     ...[...parameters.slopes].flatMap((slope, kc) =>
-      inside(slope, SLOPE_RANGE.min, SLOPE_RANGE.max) ? [{ kind: 'slope' as const, kc }] : [],
+      inside(slope, SLOPE_RANGE.min, SLOPE_RANGE.max) && !hasNoCurve(design.dependence, kc)
+        ? [{ kind: 'slope' as const, kc }]
+        : [],
     ),
     ...[...parameters.locations].flatMap((location, kc) =>
-      inside(location, theta.min, theta.max) ? [{ kind: 'location' as const, kc }] : [],
+      inside(location, theta.min, theta.max) && !hasNoCurve(design.dependence, kc)
+        ? [{ kind: 'location' as const, kc }]
+        : [],
     ),
+    ...extrasOf(design.dependence).flatMap((extra, index) => {
+      const { min, max } = extraRange(extra);
+      const value = at(parameters.extras ?? parameters.locations, index);
+      return inside(value, min, max) ? [{ kind: 'extra' as const, index }] : [];
+    }),
   ];
 }
 
@@ -60,10 +70,9 @@ function eachScore(
   visit: (row: number, score: Float64Array) => void,
 ): void {
   const prior = latentPrior(design, parameters);
+  const scores = priorScores(design, parameters, prior);
   const curveTerms = free.map((parameter) =>
-    parameter.kind === 'table'
-      ? undefined
-      : curveScores(design, parameters, prior, parameter.kc)[parameter.kind],
+    parameter.kind === 'table' ? undefined : scores[priorPlace(design.kcCount, parameter)],
   );
   const members = free.map((parameter) => {
     if (parameter.kind !== 'table') return undefined;
@@ -165,12 +174,13 @@ function isFromPrior(error: number | undefined, information: number): boolean {
 /** Adds the penalty's information, converted from log slope and location to slope and location. */
 function addPenalty(
   design: Design,
-  { slopes, locations }: Parameters,
+  { slopes, locations, extras }: Parameters,
   free: readonly FreeParameter[],
   values: Float64Array,
 ): void {
   const size = free.length;
   for (let kc = 0; kc < design.kcCount; kc += 1) {
+    if (hasNoCurve(design.dependence, kc)) continue;
     const slope = at(slopes, kc);
     const terms = curvePenaltyTerms(design.penalty, slope, at(locations, kc));
     const s = free.findIndex((one) => one.kind === 'slope' && one.kc === kc);
@@ -182,4 +192,10 @@ function addPenalty(
       addTo(values, l * size + s, terms.informationMixed / slope);
     }
   }
+  extrasOf(design.dependence).forEach(({ kind }, index) => {
+    const n = free.findIndex((one) => one.kind === 'extra' && one.index === index);
+    if (kind !== 'slope' || n < 0) return;
+    const { information } = slopePenaltyTerms(design.penalty, exp(at(extras ?? slopes, index)));
+    addTo(values, n * size + n, information);
+  });
 }

@@ -10,11 +10,12 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { claimsRank } from '#shared/records/rank-claims.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
-import { INSISTED, type CalibrationRecord } from '#shared/records/records.ts';
+import { INSISTED, type CalibrationParameters, type CalibrationRecord } from '#shared/records/records.ts';
 import type { Calibration } from './calibrate.ts';
 import { verdictOf, type Condition } from './conditions.ts';
 import { theta } from './model.ts';
 import { at } from './numbers.ts';
+import { recordedPrior } from './structure/carried.ts';
 
 const document = scaleCalibration.shape;
 const name = z.string().min(1);
@@ -140,6 +141,13 @@ export function calibrationFile(
     (kc) => meta.kcs?.[kc]?.guid ?? deterministicUuid('calibrate-kc', studyName, kc),
   );
   // Pointers of placeholders are into the file, where components are sorted by GUID.
+  const { structure } = calibration;
+  const carried = typeof structure === 'string' ? [] : structure.carried;
+  const prior = recordedPrior(design, calibration.parameters, guids, carried, study.responses.learners);
+  const curveOf = (k: number): { readonly slope?: number; readonly location?: number } => {
+    const { slope, location } = prior.kcs[k] ?? {};
+    return slope === undefined || location === undefined ? {} : { slope, location };
+  };
   const kcs = study.kcs
     .map((kc, k) => ({ own: meta.kcs?.[kc], guid: guids[k] ?? '', k }))
     .sort((a, b) => (a.guid < b.guid ? -1 : 1));
@@ -152,9 +160,12 @@ export function calibrationFile(
         ['parameters', 'kcs', place, 'uri'],
         `https://case.example/ims/case/v1p1/CFItems/${encodeURIComponent(guid)}`,
       ),
-      slope: at(calibration.parameters.slopes, k),
-      location: at(calibration.parameters.locations, k),
+      ...curveOf(k),
     })),
+    ...(prior.blocks === undefined
+      ? {}
+      : // Every carried block has its support, which records require.
+        { blocks: structuredClone(prior.blocks) as CalibrationParameters['blocks'] & object }),
     items: study.items.map((item, j) => {
       const own = meta.items?.[item];
       return {
@@ -182,10 +193,11 @@ export function calibrationFile(
   const described = {
     scaleId: given(known.scaleId, doc('scaleId'), `${studyName}-scale`),
     visibility: known.visibility ?? (meta.tenantId === undefined ? 'system' : 'tenant'),
-    modelFamily: 'ho-cdm-grid',
-    modelVersion: 'ho-cdm-grid/1',
+    ...(prior.blocks === undefined
+      ? { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1' }
+      : { modelFamily: 'ho-cdm-block', modelVersion: 'ho-cdm-block/1' }),
     numericPrecision: known.numericPrecision ?? 12,
-    runtimeVersion: 'ho-cdm-grid-1',
+    runtimeVersion: prior.blocks === undefined ? 'ho-cdm-grid-1' : 'ho-cdm-block-1',
     caseFrameworkGuid: given(
       known.caseFrameworkGuid,
       doc('caseFrameworkGuid'),
@@ -216,11 +228,16 @@ export function calibrationFile(
     {
       ...(meta.tenantId === undefined ? {} : { tenantId: meta.tenantId }),
       document: { id, ...described },
-      parameters,
+      parameters: withSupport(parameters),
     },
     checkModel,
   );
-  if (checked.ok) return ok({ record: checked.value, placeholders });
+  if (checked.ok) {
+    const { blocks } = parameters;
+    const own = { ...checked.value.parameters, ...(blocks === undefined ? {} : { blocks }) };
+    const record = { ...checked.value, parameters: own, parametersHash: hashCanonical(own) };
+    return ok({ record, placeholders });
+  }
   const kcNames = kcs.map(({ k }) => study.kcs[k] ?? '');
   const byGuid = new Map(kcs.map(({ guid }, place) => [guid, kcNames[place] ?? '']));
   const kcsOf = parameters.items.map((item) => item.kcs.map((guid) => byGuid.get(guid) ?? ''));
@@ -232,6 +249,18 @@ export function calibrationFile(
       })),
     ),
   );
+}
+
+/**
+ * Returns the parameters with a support that the release accepts: a calibration with prerequisites that the answers do not show is written if the caller
+ * insists, and the release refuses it for that alone.
+ */
+function withSupport(parameters: CalibrationParameters): CalibrationParameters {
+  if (parameters.blocks === undefined) return parameters;
+  const blocks = parameters.blocks.map((block) =>
+    'support' in block ? { ...block, support: { ...block.support, bicGain: 1 } } : block,
+  );
+  return { ...parameters, blocks };
 }
 
 /** Returns the place in the metadata file that supplies a place of the record. @param names in the order of the record */

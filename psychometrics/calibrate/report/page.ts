@@ -2,6 +2,7 @@ import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
 import { POOR, type Calibration } from '../calibrate.ts';
 import { verdictOf, type Condition } from '../conditions.ts';
+import { hasNoCurve } from '../dependence.ts';
 import { srmsr, unbiasedSrmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
@@ -201,7 +202,9 @@ function patterns({ study, parameters, errors }: Calibration): Markup {
 }
 
 function components(calibration: Calibration): Markup[] {
-  const { study, parameters, errors, abilities } = calibration;
+  const { study, design, parameters, errors, abilities } = calibration;
+  const ofCurve = (values: Float64Array, k: number): string =>
+    figure(hasNoCurve(design.dependence, k) ? undefined : at(values, k), 2);
   return [
     curvesPicture(calibration),
     prevalencePicture(calibration),
@@ -222,9 +225,9 @@ function components(calibration: Calibration): Markup[] {
       ],
       study.kcs.map((kc, k) => [
         kc,
-        figure(at(parameters.slopes, k), 2),
+        ofCurve(parameters.slopes, k),
         marked(errors.slopes[k], errors.slopesFromPrior[k]),
-        figure(at(parameters.locations, k), 2),
+        ofCurve(parameters.locations, k),
         marked(errors.locations[k], errors.locationsFromPrior[k]),
         figure(abilities.kcs[k]?.prevalence),
         figure(abilities.kcs[k]?.accuracy),

@@ -4,7 +4,7 @@ import { CHART_WIDTH, bars, brief, colour, dots, line, names, type Point } from 
 import { chart } from '#tools/page/charts.ts';
 import { markup, type Markup } from '#tools/page/markup.ts';
 import type { Calibration } from '../calibrate.ts';
-import { masteryCurve } from '../model.ts';
+import { curveOver, hasNoCurve, isIndependent } from '../dependence.ts';
 import { at, normalQuantileTwoSided } from '../numbers.ts';
 import { figure } from './figures.ts';
 
@@ -149,12 +149,13 @@ const COLUMNS = 2;
 
 /** Draws one small panel per knowledge component: P(mastered | theta), and where it is one half. */
 export function curvesPicture({ study, design, parameters }: Calibration): Markup {
-  const panels = study.kcs.map((kc, k) => ({
+  const withCurve = [...study.kcs.entries()].filter(([k]) => !hasNoCurve(design.dependence, k));
+  const panels = withCurve.map(([k, kc], n) => ({
     kc,
     location: at(parameters.locations, k),
-    panel: { fx: k % COLUMNS, fy: Math.floor(k / COLUMNS) },
+    panel: { fx: n % COLUMNS, fy: Math.floor(n / COLUMNS) },
     label: `${kc}: slope ${figure(at(parameters.slopes, k), 2)}, location ${figure(at(parameters.locations, k), 2)}`,
-    probabilities: masteryCurve(design, at(parameters.slopes, k), at(parameters.locations, k)),
+    probabilities: curveOver(design.points, at(parameters.slopes, k), at(parameters.locations, k)),
   }));
   const channels = {
     fx: ({ panel }: (typeof panels)[number]) => panel.fx,
@@ -164,8 +165,11 @@ export function curvesPicture({ study, design, parameters }: Calibration): Marku
     {
       id: 'curves',
       title: 'Mastery of each knowledge component by ability',
-      description:
-        'One panel per knowledge component: the probability of having it, from 0 to 1, over theta from −4 to 4. The dashed vertical line is the location, where the probability is one half. A steep curve carries much information about theta.',
+      description: `One panel per knowledge component: the probability of having it, from 0 to 1, over theta from −4 to 4. The dashed vertical line is the location, where the probability is one half. A steep curve carries much information about theta.${
+        isIndependent(design.dependence)
+          ? ''
+          : ' The curve of a component with prerequisites is that of the learners who have them, that of a component of a strand is over the ability of the strand, and a component with weights per pattern has no curve.'
+      }`,
       legend: [
         ['line', 'P(mastered | θ)'],
         ['dashed', 'location'],

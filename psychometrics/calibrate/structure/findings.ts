@@ -3,14 +3,27 @@ import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { condition, quotedNames, type Condition } from '../conditions.ts';
 import { SLOPE_RANGE, type Parameters } from '../model.ts';
 import { figure } from '../report/figures.ts';
-import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG, type StructureTest } from './structure-test.ts';
+import { LEAST_GAIN, STRONG } from './candidates.ts';
+import { blockText, dependenceOf, type CarriedBlock } from './carried.ts';
+import { MAXIMUM_TESTED_KCS, type StructureTest } from './structure-test.ts';
 
 /** Decimals of a gain per learner. */
 const DECIMALS = 3;
 
 /** Returns the conditions of structure: one of what the answers show, and one if a model without KCs describes them better than any structure. */
 export function structureConditions(
-  { chosen, candidates, correlation, required, parts, slopesOnBound, rows: replaced }: StructureTest,
+  {
+    chosen,
+    candidates,
+    correlation,
+    required,
+    parts,
+    slopesOnBound,
+    rows: replaced,
+    carried,
+    isCarried,
+    notShown,
+  }: StructureTest,
   kcs: readonly string[],
 ): Condition[] {
   const [base] = candidates;
@@ -18,20 +31,41 @@ export function structureConditions(
   const loss = chosen.gainPerLearner.toFixed(DECIMALS);
   const rows = quotedNames(replaced.map(({ item }) => item));
   const found: Condition[] = [];
-  if (required !== undefined) {
+  const texts = (forms: readonly CarriedBlock['form'][]): string =>
+    carried
+      .filter(({ form }) => forms.includes(form))
+      .map((block) => blockText(block, kcs))
+      .join('; ');
+  const ofBlocks = chosen.kind === 'blocks';
+  const bound = ofBlocks ? dependenceOf(kcs.length, carried).required : (required ?? []);
+  if (bound.some((bits) => bits > 0)) {
     const concerned = kcs.filter((_, k) =>
-      required.some((bits, l) => (l === k && bits > 0) || (bits >>> k) & 1),
+      bound.some((bits, l) => (l === k && bits > 0) || (bits >>> k) & 1),
     );
     const onBound = quotedNames(slopesOnBound.map((k) => kcs[k] ?? ''));
     const fewer = chosen.gainPerLearner < LEAST_GAIN ? (base?.parameters ?? 0) - chosen.parameters : 0;
-    found.push(
-      condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer, onBound, rows }),
-    );
-  } else if (parts !== undefined) {
-    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss, rows };
+    const hierarchy = ofBlocks ? texts(['hierarchy']) : chosen.detail;
+    found.push(condition('prerequisites', concerned, { hierarchy, loss, fewer, onBound, rows, isCarried }));
+  } else if (!ofBlocks && parts !== undefined) {
+    const figures = {
+      parts: chosen.detail,
+      correlation: (correlation ?? 0).toFixed(2),
+      loss,
+      rows,
+      isCarried,
+    };
     found.push(condition('two_abilities', [], figures));
-  } else if (chosen.kind !== 'independent') {
-    found.push(condition('dependent_components', [], { loss, rows }));
+  } else if (!ofBlocks && chosen.kind !== 'independent') {
+    const blocks = isCarried ? texts(['strand', 'saturated']) : '';
+    found.push(condition('dependent_components', [], { loss, rows, blocks }));
+  }
+  const others = texts(['strand', 'saturated']);
+  if (ofBlocks && others !== '')
+    found.push(condition('dependent_components', [], { loss, rows, blocks: others }));
+  for (const { hierarchy, bicGain, insisted } of notShown) {
+    const gain = `${Math.abs(bicGain).toFixed(1)} ${bicGain > 0 ? 'lower' : 'higher'}`;
+    const code = insisted ? 'prerequisites_insisted' : 'prerequisites_not_shown';
+    found.push(condition(code, [], { hierarchy, gain, least: STRONG }));
   }
   // One KC is itself one ability in two levels: that a finer one fits better is no evidence against it.
   if (without !== undefined && kcs.length > 1) {

@@ -5,14 +5,8 @@ import { createDesign, startingParameters } from '../model.ts';
 import { studyOf } from '../read-data.ts';
 import { reliabilityLine } from '../report/structure.ts';
 import { coarseScores, structureConditions, slopeConditions, untestedConditions } from './findings.ts';
-import {
-  ceilingUnder,
-  chosenOf,
-  isShown,
-  testStructure,
-  type Candidate,
-  type StructureOptions,
-} from './structure-test.ts';
+import { chosenOf, isShown, type Candidate } from './candidates.ts';
+import { ceilingUnder, testStructure, type StructureOptions } from './structure-test.ts';
 
 const kcsOf = Array.from({ length: 12 }, (_, j) => [j % 3]);
 
@@ -198,7 +192,7 @@ describe('facts of structure', () => {
     expect(coarseScores(reliabilityCeiling).map(({ sentence }) => sentence)).toEqual(sentences);
     const abilities = { theta: { reliability: 0.7 } };
     const stated = reliabilityLine({ abilities, structure: 'not tested', reliabilityCeiling });
-    const other = { chosen: { kind: 'hierarchy' } } as const;
+    const other = { chosen: { kind: 'hierarchy' }, isCarried: false } as const;
     expect(reliabilityLine({ abilities, structure: other, reliabilityCeiling })).toMatch(
       /^reliability of theta 0\.700 as calibrated.* structure shown/,
     );

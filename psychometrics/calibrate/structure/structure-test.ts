@@ -7,38 +7,18 @@ import { expectedCounts } from '../expectation.ts';
 import { SLOPE_RANGE, collapse, type Design, type Parameters, type Responses } from '../model.ts';
 import { at, integerAt, log, uniformFrom } from '../numbers.ts';
 import type { Study } from '../read-data.ts';
+import { LEAST_STRAND, MAXIMUM_SATURATED_KCS, searchBlocks, separateBlocks } from './block-search.ts';
+import type { BlockContext } from './block-search.ts';
+import { candidateOf, chosenOf, costOfHierarchy, costed, isShown, STRONG } from './candidates.ts';
+import type { Candidate, StructureKind } from './candidates.ts';
+import { dependenceOf, type CarriedBlock, type NotShown } from './carried.ts';
 import { hierarchyOfCurves, independent, twoAbilities } from './curves.ts';
 import { fitStructure, fitToCounts, fitTwoParameter, type Fit, type StructureFit } from './fit-structure.ts';
+import type { GivenBlock } from './given-blocks.ts';
 import { createBank, tablesByLevel, type Bank } from './pattern-steps.ts';
-import { closedPatterns, directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
+import { closedPatterns, hierarchyText, type Prerequisites } from './prerequisites.ts';
 import { proposeHierarchies, proposeParts } from './proposals.ts';
 import { allPairs, saturated, type Structure } from './structures.ts';
-
-/** Kinds of models that are compared. */
-export type StructureKind =
-  | 'independent'
-  | 'hierarchy'
-  | 'given_hierarchy'
-  | 'two_abilities'
-  | 'all_pairs'
-  | 'saturated'
-  | 'no_components';
-
-/** One model that was fitted. */
-export interface Candidate {
-  readonly kind: StructureKind;
-  /** What is specific to it, in names of KCs: the prerequisites, or the parts. */
-  readonly detail: string;
-  readonly logLikelihood: number;
-  readonly parameters: number;
-  readonly bic: number;
-  /** Added to BIC where the answers proposed it: 2 log of the number of structures of its kind and size (Chen and Chen, 2008, Biometrika 95, 759-771). */
-  readonly searchCost: number;
-  /** Log-likelihood per learner above that of the independent structure. */
-  readonly gainPerLearner: number;
-  /** Whether its fit reached its end: one that was stopped may be better than its figures. */
-  readonly converged: boolean;
-}
 
 /** The bootstrap of the best alternative against independent KCs. */
 export interface Bootstrap {
@@ -71,10 +51,22 @@ export interface StructureTest {
   /** Largest reliability of any test of these KCs under the hierarchy that was chosen; undefined without one. */
   readonly reliabilityCeiling: number | undefined;
   readonly bootstrap: Bootstrap | undefined;
+  /** The blocks that the calibration carries; none if the answers show independent KCs, or a structure that no block expresses. */
+  readonly carried: readonly CarriedBlock[];
+  /** Whether these blocks are the structure that was chosen. */
+  readonly isCarried: boolean;
+  /** Given prerequisites that the answers do not show. */
+  readonly notShown: readonly NotShown[];
 }
 
 export interface StructureOptions {
   readonly hierarchy: Prerequisites | undefined;
+  /** Blocks of KCs to examine one by one, in place of the structure of all KCs. */
+  readonly blocks?: readonly GivenBlock[] | undefined;
+  /** Whether the calibration carries given prerequisites that the answers do not show. */
+  readonly insist?: boolean | undefined;
+  /** Whether the calibration carries no blocks at all. */
+  readonly independent?: boolean | undefined;
   /** Draws of the bootstrap; 0 for none. */
   readonly bootstrap: number;
   readonly seed: number;
@@ -83,14 +75,8 @@ export interface StructureOptions {
 
 /** With more KCs the structure is not tested: fits take minutes. */
 export const MAXIMUM_TESTED_KCS = 10;
-const MAXIMUM_SATURATED_KCS = 5;
 /** Learners that each own pattern of an item needs for a saturated table. */
 const RICH = 20;
-/** BIC of independent KCs less that of another structure: from 10 on the evidence is very strong (Kass and Raftery, 1995, J. of the ASA 90, 773-795). */
-export const STRONG = 10;
-/** Log-likelihood per learner that a structure with more parameters must gain: with many learners, trifles are strong evidence. */
-export const LEAST_GAIN = 0.005;
-
 /** Tests the structure of a study, from the parameters of its calibration. */
 export function testStructure(
   design: Design,
@@ -113,16 +99,8 @@ export function testStructure(
   const proportions = study.correct.map((correct, j) => correct / (study.answered[j] ?? 1));
   const none = fitTwoParameter(responses, proportions);
   const base = found.independent.fit;
-  const describe = (kind: StructureKind, detail: string, fit: Fit, searchCost = 0): Candidate => ({
-    kind,
-    detail,
-    searchCost,
-    logLikelihood: fit.logLikelihood,
-    parameters: fit.parameters,
-    bic: fit.bic,
-    converged: fit.converged,
-    gainPerLearner: (fit.logLikelihood - base.logLikelihood) / responses.learners,
-  });
+  const describe = (kind: StructureKind, detail: string, fit: Fit, searchCost = 0): Candidate =>
+    candidateOf({ kind, detail, fit, searchCost }, base, responses.learners);
   const described = [found.independent, ...found.others].map((tried) => ({
     tried,
     candidate: describe(tried.kind, detailOf(tried, kcs), tried.fit, searchCostOf(tried)),
@@ -130,10 +108,21 @@ export function testStructure(
   const independentOne = described[0] as (typeof described)[number];
   const shown = chosenOf(described.map(({ candidate }) => candidate));
   const chosen = described.find(({ candidate }) => candidate === shown) ?? independentOne;
+  const blocks = blocksOf({ ...context, bank, responses, names: kcs }, described, chosen, options);
+  const own = blocks.chosen;
+  // Blocks that were given are what the calibration is to consist of, unless something else is clearly better.
+  const isBetter = own !== undefined && costed(own) < costed(chosen.candidate) + STRONG;
   return {
     rows: replacedRows(design, study),
-    candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
-    chosen: chosen.candidate,
+    candidates: [
+      ...described.map(({ candidate }) => candidate),
+      ...blocks.candidates,
+      describe('no_components', '', none),
+    ],
+    chosen: isBetter ? own : chosen.candidate,
+    carried: blocks.carried,
+    isCarried: options.blocks === undefined ? blocks.isChosen : isBetter,
+    notShown: blocks.notShown,
     slopesOnBound: kcs.flatMap((_, k) => {
       const logSlope = at(base.vector, k);
       return logSlope <= log(SLOPE_RANGE.min * 1.01) || logSlope >= log(SLOPE_RANGE.max / 1.01) ? [k] : [];
@@ -147,15 +136,6 @@ export function testStructure(
   };
 }
 
-/**
- * Returns whether the answers show a structure rather than independent KCs: its BIC is lower by strong evidence, and, if it has more parameters, its
- * gain is no trifle. One that the answers proposed must outweigh the search, too.
- */
-export function isShown(candidate: Candidate, base: Candidate): boolean {
-  const isSimpler = candidate.parameters <= base.parameters;
-  return base.bic - costed(candidate) >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
-}
-
 function replacedRows({ items }: Design, study: Study): ReplacedRow[] {
   const inOrder = (kcs: readonly number[] = []): number[] => kcs.toSorted((a, b) => a - b);
   return items.flatMap(({ kcs }, j) =>
@@ -165,25 +145,85 @@ function replacedRows({ items }: Design, study: Study): ReplacedRow[] {
   );
 }
 
-/** Returns the structure shown that has the lowest BIC with the cost of its search; the first candidate, independent KCs, if none is shown. */
-export function chosenOf(candidates: readonly Candidate[]): Candidate {
-  const base = candidates[0] as Candidate;
-  const shown = candidates.filter((one) => isShown(one, base));
-  return shown.reduce((a, b) => (costed(b) < costed(a) ? b : a), shown[0] ?? base);
-}
-
-/** Returns the BIC of a candidate with the cost of its search. */
-export function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
-  return bic + searchCost;
-}
-
 /** Returns 2 log of the number of structures among which the answers chose: sets of as many prerequisites, or partitions into two abilities. */
 function searchCostOf({ kind, required, abilityOf }: Tried): number {
-  if (kind === 'hierarchy' && required !== undefined) {
-    const pairs = required.length * (required.length - 1);
-    return directEdges(required).reduce((cost, _, n) => cost + 2 * log((pairs - n) / (n + 1)), 0);
-  }
+  if (kind === 'hierarchy' && required !== undefined) return costOfHierarchy(required, required.length);
   return abilityOf === undefined ? 0 : 2 * log(2 ** (abilityOf.length - 1) - abilityOf.length - 1);
+}
+
+/** A structure with its fit and its place in the comparison. */
+interface Described {
+  readonly tried: Tried;
+  readonly candidate: Candidate;
+}
+
+/** The blocks that a calibration carries, and what was compared to find them. */
+interface Blocks {
+  readonly carried: readonly CarriedBlock[];
+  readonly candidates: readonly Candidate[];
+  readonly notShown: readonly NotShown[];
+  /** Whether the blocks express the chosen structure of all KCs. */
+  readonly isChosen: boolean;
+  /** What given blocks amount to. */
+  readonly chosen?: Candidate | undefined;
+}
+
+/** Returns the blocks that express the chosen structure, or, where blocks were given, those that the answers show one by one. */
+function blocksOf(
+  context: BlockContext,
+  described: readonly Described[],
+  chosen: Described,
+  { blocks, insist = false, independent: isPlain = false }: StructureOptions,
+): Blocks {
+  if (isPlain) return { carried: [], candidates: [], notShown: [], isChosen: false };
+  const { kcCount } = context.design;
+  const [base] = described as readonly [Described];
+  const full = described.find(({ tried }) => tried.kind === 'saturated');
+  const guide = full ?? described.find(({ tried }) => tried.kind === 'all_pairs') ?? base;
+  if (blocks !== undefined) {
+    return { ...searchBlocks(context, base.tried.fit, guide.tried.fit, blocks, insist), isChosen: false };
+  }
+  const given = described.find(({ tried }) => tried.kind === 'given_hierarchy');
+  const isDoubtful = given !== undefined && !isShown(given.candidate, base.candidate);
+  const notShown = isDoubtful
+    ? [
+        {
+          hierarchy: given.candidate.detail,
+          bicGain: base.candidate.bic - given.candidate.bic,
+          insisted: insist,
+        },
+      ]
+    : [];
+  const only = (block: Omit<CarriedBlock, 'bicGain' | 'required'>, candidate: Candidate): CarriedBlock => ({
+    ...block,
+    required: dependenceOf(kcCount, []).required,
+    bicGain: base.candidate.bic - costed(candidate),
+  });
+  const all = Array.from({ length: kcCount }, (_, k) => k);
+  const expressed = ({ tried, candidate }: Described): readonly CarriedBlock[] => {
+    const { required, abilityOf, fit } = tried;
+    if (required !== undefined)
+      return separateBlocks(
+        context,
+        { required, fit, isProposed: tried.kind === 'hierarchy' },
+        base.tried.fit,
+        guide.tried.fit,
+      );
+    if (abilityOf !== undefined) {
+      const parts = [0, 1].map((part) => all.filter((k) => abilityOf[k] === part));
+      const isStrand = parts.every(({ length }) => length >= LEAST_STRAND) && at(fit.vector, 2 * kcCount) > 0;
+      return isStrand ? parts.map((kcs) => only({ form: 'strand', kcs }, candidate)) : [];
+    }
+    const isFull = tried.kind === 'saturated' || tried.kind === 'all_pairs';
+    return isFull && full !== undefined && kcCount > 1 && isShown(full.candidate, base.candidate)
+      ? [only({ form: 'saturated', kcs: all }, full.candidate)]
+      : [];
+  };
+  const isForced = isDoubtful && insist;
+  // A block that gains nothing is carried only if the caller insists.
+  const carried = expressed(isForced ? given : chosen).filter(({ bicGain }) => isForced || bicGain > 0);
+  if (isForced) return { carried, candidates: [], notShown, isChosen: false };
+  return { carried, candidates: [], notShown, isChosen: carried.length > 0 };
 }
 
 /** What a search needs of the study. */
