@@ -14,7 +14,6 @@ import { INSISTED, type CalibrationParameters, type CalibrationRecord } from '#s
 import type { Calibration } from './calibrate.ts';
 import { verdictOf, type Condition } from './conditions.ts';
 import { theta } from './model.ts';
-import { at } from './numbers.ts';
 import { recordedPrior } from './structure/carried.ts';
 
 const document = scaleCalibration.shape;
@@ -303,19 +302,21 @@ export function parametersFile(
   studyName: string,
   meta: Meta,
 ): Record<string, unknown> {
-  const { study, options, criteria, parameters } = calibration;
+  const { study, options, criteria, parameters, design, structure } = calibration;
+  const carried = typeof structure === 'string' ? [] : structure.carried;
+  const prior = recordedPrior(design, parameters, study.kcs, carried, study.responses.learners);
   return {
     name: studyName,
     model: options.model,
     ...(meta.document?.subject === undefined ? {} : { subject: meta.document.subject }),
     ...(meta.document?.gradeCoverage === undefined ? {} : { grades: meta.document.gradeCoverage }),
     theta: { ...theta },
-    kcs: study.kcs.map((kc, k) => ({
+    kcs: prior.kcs.map(({ guid: kc, ...curve }) => ({
       kc,
-      slope: at(parameters.slopes, k),
-      location: at(parameters.locations, k),
+      ...curve,
       ...(meta.kcs?.[kc]?.label === undefined ? {} : { label: meta.kcs[kc].label }),
     })),
+    ...(prior.blocks === undefined ? {} : { blocks: prior.blocks }),
     items: study.items.map((item, j) => ({
       item,
       kcs: (study.kcsOf[j] ?? []).map((k) => study.kcs[k] ?? ''),
