@@ -31,6 +31,7 @@ const rules = {
   priorUse: eligibilityRules.shape.priorUse.unwrap(),
   selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
+const { unmeasuredCredit, minimumGain, poolMembership, blueprintCoverage } = eligibilityRules.shape;
 
 export const seedFile = z.strictObject({
   name: slug,
@@ -165,7 +166,10 @@ export const policyFile = z.strictObject({
       exposure: rules.exposure.optional(),
       priorUse: rules.priorUse.optional(),
       selectionTarget: rules.selectionTarget.optional(),
-      ...eligibilityRules.pick({ minimumGain: true, poolMembership: true, blueprintCoverage: true }).shape,
+      unmeasuredCredit,
+      minimumGain,
+      poolMembership,
+      blueprintCoverage,
     })
     .default({}),
 });

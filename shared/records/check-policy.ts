@@ -28,6 +28,7 @@ export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect
     ),
     ...policyGuidDefects(document),
     ...floorDefects(document),
+    ...bitDefects(document.eligibilityRules),
     ...listDefects(document.eligibilityRules),
     ...constraintDefects(document),
   ]);
@@ -46,6 +47,11 @@ function floorDefects({ coverageFloors, maxItems }: Policy): readonly Defect[] {
 }
 
 const path = ['document', 'eligibilityRules'];
+
+/** An answer has at most 1 bit of information. A credit above that ranks items as one of 1 bit does: by the number of unmeasured components first. */
+function bitDefects({ unmeasuredCredit = 0 }: SelectionPolicy['eligibilityRules']): readonly Defect[] {
+  return defectIf(unmeasuredCredit > 1, [...path, 'unmeasuredCredit'], 'must be at most 1 bit');
+}
 
 function listDefects({
   requiredAccessibility = [],

@@ -348,7 +348,12 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
       return named(`exposure ${method}`, { exposure }, table);
     }),
     ...priorUse.unwrap().options.map((value) => named(`prior use ${value}`, { priorUse: value })),
-    ...selectionTarget.unwrap().options.map((value) => named(`target ${value}`, { selectionTarget: value })),
+    ...selectionTarget.unwrap().options.map((value) =>
+      named(`target ${value}`, {
+        selectionTarget: value,
+        ...(value === 'unsettled_and_unmeasured' ? { unmeasuredCredit: 0.1 } : {}),
+      }),
+    ),
     ...blueprintCoverage
       .unwrap()
       .options.map((value) => named(`slots ${value}`, { blueprintCoverage: value })),

@@ -105,7 +105,11 @@ export const caseOf = ({
         exposure: exposures(pool),
         blueprintCoverage: fc.constantFrom('slots' as const, 'none' as const),
         priorUse: fc.constantFrom('avoid' as const, 'exclude' as const),
-        selectionTarget: fc.constant('unsettled_components' as const),
+        selectionTarget: fc.constantFrom(
+          'unsettled_components' as const,
+          'unsettled_and_unmeasured' as const,
+        ),
+        unmeasuredCredit: fc.constantFrom(0.02, 0.1, 0.3, 1),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
       } satisfies { readonly [Key in keyof Required<Case>]: fc.Arbitrary<Case[Key]> },
@@ -272,24 +276,46 @@ export function selectionByDefinition(
 }
 
 function selectionOf(value: Case, position: Position): Selection {
-  const { context, posterior, run } = position;
   const eligible = informative(value, position);
   if (eligible.length === 0 && position.eligible.length > 0) return 'no_informative_item';
   const whole = wholeGains(position);
-  const ofUnsettled = new Float64Array(whole.length).fill(NaN);
-  if (value.selectionTarget !== undefined) {
-    const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled.includes(kc)));
-    const all = new Uint8Array(whole.length).fill(1);
-    decisionGains(decisionModel(context.model), posterior, unsettled, all, ofUnsettled, Infinity);
-  }
+  const ofTarget = targetGains(value, position, whole);
   const unmet = eligible.filter((j) => !value.met.includes(j));
   const tiers = value.priorUse === 'avoid' && value.met.length > 0 ? [unmet, eligible] : [eligible];
   for (const tier of tiers)
-    for (const gains of [ofUnsettled, whole]) {
+    for (const gains of [ofTarget, whole]) {
       const best = exposed(value, position, tier, gains);
       if (best !== undefined) return best;
     }
-  return causeOf(value, run.used);
+  return causeOf(value, position.run.used);
+}
+
+/** The gains of the items that the policy's target puts first. */
+function targetGains(value: Case, position: Position, whole: Float64Array): Float64Array {
+  const { unsettled, used } = position.run;
+  const { items, scope, unmeasuredCredit = 0 } = value;
+  const measured = used.flatMap((j) => items[j]!.kcs);
+  switch (value.selectionTarget) {
+    case undefined:
+    case 'latent_state':
+      return whole.map(() => NaN);
+    case 'unsettled_components':
+      return gainsOnUnsettled(position);
+    case 'unsettled_and_unmeasured':
+      return whole.map((gain, j) => {
+        const { kcs } = items[j]!;
+        const unmeasured = kcs.filter((kc) => scope.includes(kc) && !measured.includes(kc));
+        return kcs.some((kc) => unsettled.includes(kc)) ? gain + unmeasuredCredit * unmeasured.length : NaN;
+      });
+  }
+}
+
+function gainsOnUnsettled({ context: { model }, posterior, run }: Position): Float64Array {
+  const gains = new Float64Array(model.itemIds.length);
+  const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled.includes(kc)));
+  const all = new Uint8Array(gains.length).fill(1);
+  decisionGains(decisionModel(model), posterior, unsettled, all, gains, Infinity);
+  return gains;
 }
 
 function wholeGains({ context: { model }, posterior }: Position): Float64Array {

@@ -87,7 +87,8 @@ describe('selection against the definitions of its rules', () => {
       for (const what of [
         ...needed,
         ...['max_items', ...exposureMethods, 'no exposure rule', 'priorUse avoid', 'priorUse exclude'],
-        ...['selectionTarget unsettled_components', 'minimumGain 0.05'],
+        ...['selectionTarget unsettled_components', 'selectionTarget unsettled_and_unmeasured'],
+        'minimumGain 0.05',
       ])
         expect(happened.get(what) ?? 0, what).toBeGreaterThan(3);
     },

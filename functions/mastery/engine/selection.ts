@@ -36,8 +36,10 @@ export interface Constraints {
   readonly blueprintCoverage?: 'slots' | 'none' | undefined;
   /** How to treat items that the learner met in earlier runs; default: like any other. */
   readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
-  /** What an item's gain refers to; default: the whole latent state. */
-  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | undefined;
+  /** What an item's gain refers to, and which items come first; default: the whole latent state, and none. */
+  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | 'unsettled_and_unmeasured' | undefined;
+  /** Bits for each of an item's KCs in scope without a scored item, for `unsettled_and_unmeasured`; absent: 0. */
+  readonly unmeasuredCredit?: number | undefined;
   /** How chance keeps the best items from being offered to every learner; absent: the best item is offered. */
   readonly exposure?: Exposure | undefined;
   /** Bits. An item with less gain is not offered once every minimum is met and every KC in scope that can be measured has been. */
@@ -53,7 +55,7 @@ export interface RunPosition {
   readonly sequence: number;
   /** Model indices of the items that the learner met in earlier runs. */
   readonly met: readonly number[];
-  /** In-scope KCs (model indices) that are not classified yet, for `unsettled_components`. */
+  /** In-scope KCs (model indices) that are not classified yet. */
   readonly unsettled: readonly number[];
 }
 
@@ -156,8 +158,10 @@ export function prepareSelection(
 /**
  * Returns the next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
  * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
- * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state, or under `unsettled_components` to the
- * item's own unsettled KCs as long as any item measures one. An item that measures no in-scope KC is offered only while it serves an unmet minimum.
+ * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state. As long as an item measures an unsettled
+ * KC, such items come first under the other targets: by the gain on their own unsettled KCs under `unsettled_components`, by the gain on the whole
+ * state and the credit for unmeasured KCs under `unsettled_and_unmeasured`. An item that measures no in-scope KC is offered only while it serves an
+ * unmet minimum.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, rules, admitted } = context;
@@ -213,9 +217,10 @@ function keepInformative({ context, estimate, run, coverage }: Choice, eligible:
   const { constraints, model, gains } = context;
   const { minimumGain } = constraints;
   if (minimumGain === undefined || !coverage.isMet || !eligible.includes(1)) return true;
-  const unmeasured = new Set(constraints.scope);
-  for (const item of run.used) for (const kc of model.itemKcs[item] ?? []) unmeasured.delete(kc);
-  if (eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured.has(kc)) === true))
+  const unmeasured = unmeasuredKcs(context, run);
+  if (
+    eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured[kc] === 1) === true)
+  )
     return true;
   // Once every minimum is met, each eligible item is admitted: items already met leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
@@ -242,24 +247,94 @@ function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run
   return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 
-/** Returns the best item by its gain on unsettled KCs; on the whole state if the policy does not ask for that, or if no item measures one. */
+/** Returns 1 for each KC of the model that is in scope and that no scored item has measured. */
+function unmeasuredKcs({ constraints, model }: SelectionContext, { used }: RunPosition): Uint8Array {
+  const unmeasured = flagsOf(model, constraints.scope);
+  for (const item of used) for (const kc of model.itemKcs[item] ?? []) unmeasured[kc] = 0;
+  return unmeasured;
+}
+
+/** Returns 1 for each of these KCs, 0 for the others of the model. */
+function flagsOf({ kcGuids }: CompiledModel, kcs: readonly number[]): Uint8Array {
+  const flags = new Uint8Array(kcGuids.length);
+  for (const kc of kcs) flags[kc] = 1;
+  return flags;
+}
+
+/** Returns the best of the items that the policy's target puts first; the best on the whole state if it puts none first, or if there is no such item. */
 function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined {
-  const { context, estimate, run } = choice;
-  const { decision, gains, model } = context;
-  if (decision !== undefined) {
-    const unsettled = new Uint8Array(model.kcGuids.length);
-    for (const kc of run.unsettled) unsettled[kc] = 1;
-    const best = chooseAdmitted(choice, eligible, (candidates, keep) => {
-      countRanking(context, Infinity);
-      return decisionGains(decision, estimate, unsettled, candidates, gains, keep);
-    });
-    if (best !== undefined) return best;
+  const first = rankOfTarget(choice);
+  const best = first && chooseAdmitted(choice, eligible, first);
+  return best ?? chooseAdmitted(choice, eligible, byWholeState(choice));
+}
+
+function rankOfTarget(choice: Choice): Rank | undefined {
+  switch (choice.context.constraints.selectionTarget) {
+    case undefined:
+    case 'latent_state':
+      return undefined;
+    case 'unsettled_components':
+      return byUnsettled(choice);
+    case 'unsettled_and_unmeasured':
+      return byCreditedGain(choice);
   }
-  return chooseAdmitted(choice, eligible, (candidates, keep) => {
+}
+
+function byWholeState({ context, estimate }: Choice): Rank {
+  return (candidates, keep) => {
     countRanking(context, keep);
-    model.core.informationGains(estimate, candidates, gains, keep);
+    context.model.core.informationGains(estimate, candidates, context.gains, keep);
     return true;
-  });
+  };
+}
+
+/** Ranks the items that measure an unsettled KC by the gain on their own unsettled KCs. */
+function byUnsettled({ context, estimate, run }: Choice): Rank | undefined {
+  const { decision, gains, model } = context;
+  if (decision === undefined) return undefined;
+  const unsettled = flagsOf(model, run.unsettled);
+  return (candidates, keep) => {
+    countRanking(context, Infinity);
+    return decisionGains(decision, estimate, unsettled, candidates, gains, keep);
+  };
+}
+
+/**
+ * Ranks the items that measure an unsettled KC by the gain on the whole state plus the credit for each of their unmeasured KCs. Among items with
+ * the same number of unmeasured KCs, the order by gain is the order by this sum. So the kernel finds the highest of each number separately, and the
+ * highest of all are among these.
+ */
+function byCreditedGain({ context, estimate, run }: Choice): Rank {
+  const { constraints, gains, model } = context;
+  const { unmeasuredCredit = 0 } = constraints;
+  const unsettled = flagsOf(model, run.unsettled);
+  const unmeasured = unmeasuredKcs(context, run);
+  return (candidates, keep) => {
+    const byNumber = new Map<number, Uint8Array>();
+    for (let item = 0; item < candidates.length; item += 1) {
+      if (candidates[item] !== 1) continue;
+      let isFirst = false;
+      let number = 0;
+      for (const kc of model.itemKcs[item] ?? []) {
+        if (unsettled[kc] === 1) isFirst = true;
+        if (unmeasured[kc] === 1) number += 1;
+      }
+      if (!isFirst) continue;
+      const alike = byNumber.get(number) ?? new Uint8Array(candidates.length);
+      alike[item] = 1;
+      byNumber.set(number, alike);
+    }
+    const credited = new Float64Array(gains.length).fill(NaN);
+    countRanking(context, keep);
+    context.cost.total += COST.item * gains.length * byNumber.size;
+    for (const [number, alike] of byNumber) {
+      model.core.informationGains(estimate, alike, gains, keep);
+      for (let item = 0; item < alike.length; item += 1)
+        if (alike[item] === 1) credited[item] = (gains[item] ?? NaN) + unmeasuredCredit * number;
+    }
+    gains.set(credited);
+    return byNumber.size > 0;
+  };
 }
 
 type Rank = (eligible: Uint8Array, keep: number) => boolean;
