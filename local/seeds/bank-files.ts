@@ -32,6 +32,8 @@ const rules = {
   priorUse: eligibilityRules.shape.priorUse.unwrap(),
   selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
+const { unmeasuredCredit, minimumGain, minimumDecisionGain, poolMembership, blueprintCoverage } =
+  eligibilityRules.shape;
 
 export const seedFile = z.strictObject({
   name: slug,
@@ -53,6 +55,8 @@ export const seedFile = z.strictObject({
               exposure: rules.exposure.nullish(),
               priorUse: rules.priorUse.nullish(),
               selectionTarget: rules.selectionTarget.nullish(),
+              unmeasuredCredit: unmeasuredCredit.nullable(),
+              minimumDecisionGain: minimumDecisionGain.nullable(),
             }),
           )
           .default([]),
@@ -177,7 +181,11 @@ export const policyFile = z.strictObject({
       exposure: rules.exposure.optional(),
       priorUse: rules.priorUse.optional(),
       selectionTarget: rules.selectionTarget.optional(),
-      ...eligibilityRules.pick({ minimumGain: true, poolMembership: true, blueprintCoverage: true }).shape,
+      unmeasuredCredit,
+      minimumGain,
+      minimumDecisionGain,
+      poolMembership,
+      blueprintCoverage,
     })
     .default({}),
 });

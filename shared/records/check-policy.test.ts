@@ -72,6 +72,40 @@ describe('checkPolicy', () => {
     ]);
   });
 
+  it.each<[string, object, string | undefined]>([
+    ['with its target', { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 }, undefined],
+    ['of 1 bit', { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 1 }, undefined],
+    [
+      'of more, which no answer can have',
+      { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 1.01 },
+      'must be at most 1 bit',
+    ],
+    [
+      'of none',
+      { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0 },
+      'Too small: expected number to be >0',
+    ],
+    [
+      'that its target lacks',
+      { selectionTarget: 'unsettled_and_unmeasured' },
+      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+    ],
+    [
+      'with another target',
+      { selectionTarget: 'unsettled_components', unmeasuredCredit: 0.1 },
+      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+    ],
+    [
+      'without a target',
+      { unmeasuredCredit: 0.1 },
+      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+    ],
+  ])('takes a credit for unmeasured components of its target only: one %s [MA-113]', (_, rules, defect) => {
+    expect(defectsOf(samplePolicyFile({ eligibilityRules: rules }))).toEqual(
+      defect === undefined ? [] : [`/document/eligibilityRules/unmeasuredCredit ${defect}`],
+    );
+  });
+
   it('demands a confidence above one half [MA-107]', () => {
     for (const confidenceThreshold of [0, 0.4, 0.5])
       expect(pointersOf({ confidenceThreshold })).toEqual(['/document/confidenceThreshold']);

@@ -291,6 +291,7 @@ function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRu
     'conformance, content maxima reached': stop(conformance, 'max_items', 'content_maxima'),
     'conformance, component limit reached': stop(conformance, 'max_items', 'component_limit'),
     'conformance, no informative item': stop(conformance, 'max_items', 'no_informative_item'),
+    'conformance, no deciding item': stop(conformance, 'max_items', 'no_deciding_item'),
     'conformance, completed': acknowledge(stop(conformance, 'time_budget'), event),
     'learner, first item offered': learner,
     'learner, two outcomes consumed': addOffer(both(learner), offer(3)),
@@ -348,11 +349,17 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
       return named(`exposure ${method}`, { exposure }, table);
     }),
     ...priorUse.unwrap().options.map((value) => named(`prior use ${value}`, { priorUse: value })),
-    ...selectionTarget.unwrap().options.map((value) => named(`target ${value}`, { selectionTarget: value })),
+    ...selectionTarget.unwrap().options.map((value) =>
+      named(`target ${value}`, {
+        selectionTarget: value,
+        ...(value === 'unsettled_and_unmeasured' ? { unmeasuredCredit: 0.1 } : {}),
+      }),
+    ),
     ...blueprintCoverage
       .unwrap()
       .options.map((value) => named(`slots ${value}`, { blueprintCoverage: value })),
     named('minimum gain', { minimumGain: 0.01 }),
+    named('minimum decision gain', { minimumDecisionGain: 0.01 }),
   ];
 }
 

@@ -397,12 +397,17 @@ interface components {
              *
              *     - `latent_state`: the whole latent state
              *     - `unsettled_components`: only the knowledge components in scope that are still `not_yet`
+             *     - `unsettled_and_unmeasured`: the whole latent state, among the items that measure a knowledge component in scope that is still `not_yet`; `unmeasuredCredit` is added to it
              *
              *     Later versions may add values.
              */
-            readonly selectionTarget?: (("latent_state" | "unsettled_components") | OtherValue) | undefined;
+            readonly selectionTarget?: (("latent_state" | "unsettled_components" | "unsettled_and_unmeasured") | OtherValue) | undefined;
+            /** @description What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured`. */
+            readonly unmeasuredCredit?: number | undefined;
             /** @description The least expected information gain of an item, in bits, that is worth offering it; greater than 0. It applies only after every minimum is met. Absent: no limit. */
             readonly minimumGain?: number | undefined;
+            /** @description A run ends if no other item is expected to give at least that much information about those of its own knowledge components in scope that are still `not_yet`, in bits; greater than 0. It applies only after every minimum is met. Absent: no limit. */
+            readonly minimumDecisionGain?: number | undefined;
             /**
              * @description Where the items come from. Absent: `manifest`.
              *

@@ -36,12 +36,16 @@ export interface Constraints {
   readonly blueprintCoverage?: 'slots' | 'none' | undefined;
   /** How to treat items that the learner met in earlier runs; default: like any other. */
   readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
-  /** What an item's gain refers to; default: the whole latent state. */
-  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | undefined;
+  /** What an item's gain refers to, and which items come first; default: the whole latent state, and none. */
+  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | 'unsettled_and_unmeasured' | undefined;
+  /** Bits for each of an item's KCs in scope without a scored item, for `unsettled_and_unmeasured`; absent: 0. */
+  readonly unmeasuredCredit?: number | undefined;
   /** How chance keeps the best items from being offered to every learner; absent: the best item is offered. */
   readonly exposure?: Exposure | undefined;
   /** Bits. An item with less gain is not offered once every minimum is met and every KC in scope that can be measured has been. */
   readonly minimumGain?: number | undefined;
+  /** Bits. Under the same conditions, the run ends if no item has that much gain on its own unsettled KCs. */
+  readonly minimumDecisionGain?: number | undefined;
 }
 
 /** The position of a run. */
@@ -53,7 +57,7 @@ export interface RunPosition {
   readonly sequence: number;
   /** Model indices of the items that the learner met in earlier runs. */
   readonly met: readonly number[];
-  /** In-scope KCs (model indices) that are not classified yet, for `unsettled_components`. */
+  /** In-scope KCs (model indices) that are not classified yet. */
   readonly unsettled: readonly number[];
 }
 
@@ -84,8 +88,10 @@ export interface SelectionContext {
   readonly outOfScope: Int32Array;
   /** The limits are the maxima, in their order, followed by the enemy sets; one item of each enemy set may be used. */
   readonly rules: Rules;
-  /** For `unsettled_components` only. */
+  /** For `unsettled_components` and `minimumDecisionGain` only. */
   readonly decision: DecisionModel | undefined;
+  /** For `unsettled_and_unmeasured`: the items of each KC of the model. */
+  readonly itemsOfKcs: readonly (readonly number[])[];
   /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
   /** Counted nanoseconds (`COST`), no clock: `total` of all selections so far, `tables` for the tables of tied KCs in one ranking. */
@@ -137,6 +143,10 @@ export function prepareSelection(
   const rules = rulesOf(model, constraints.minima.map(quota), [...constraints.maxima.map(quota), ...enemies]);
   const tables = new Map(rules.kinds.map(({ tied }) => [tied.join(' '), 1 << tied.length]));
   const nodes = model.core.knownTheta([]).length;
+  const itemsOfKcs = model.kcGuids.map((): number[] => []);
+  model.itemKcs.forEach((kcs, item) => {
+    for (const kc of kcs) itemsOfKcs[kc]?.push(item);
+  });
   return {
     model,
     constraints,
@@ -144,7 +154,11 @@ export function prepareSelection(
     admitted,
     outOfScope: Int32Array.from(outOfScope),
     rules,
-    decision: constraints.selectionTarget === 'unsettled_components' ? decisionModel(model) : undefined,
+    decision:
+      constraints.selectionTarget === 'unsettled_components' || constraints.minimumDecisionGain !== undefined
+        ? decisionModel(model)
+        : undefined,
+    itemsOfKcs,
     gains: new Float64Array(model.itemIds.length),
     cost: {
       total: 0,
@@ -155,9 +169,11 @@ export function prepareSelection(
 
 /**
  * Returns the next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
- * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state, or under `unsettled_components` to the
- * item's own unsettled KCs as long as any item measures one. An item that measures no in-scope KC is offered only while it serves an unmet minimum.
+ * others and one remains), the policy's least gains, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
+ * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state. As long as an item measures an unsettled
+ * KC, such items come first under the other targets: by the gain on their own unsettled KCs under `unsettled_components`, by the gain on the whole
+ * state and the credit for unmeasured KCs under `unsettled_and_unmeasured`. An item that measures no in-scope KC is offered only while it serves an
+ * unmet minimum.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, rules, admitted } = context;
@@ -170,9 +186,8 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const coverage = reachability(rules, coverageStateOf(rules, usage, eligible, slots));
   const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
-  const selection = keepInformative(choice, eligible)
-    ? (bestUnmet(choice, eligible) ?? exhaustionCause(context, run))
-    : 'no_informative_item';
+  const selection =
+    keepWorthwhile(choice, eligible) ?? bestUnmet(choice, eligible) ?? exhaustionCause(context, run);
   context.cost.total += COST.item * eligible.length + COST.look * coverage.looks();
   return selection;
 }
@@ -205,28 +220,44 @@ function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
 }
 
 /**
- * Removes the items whose gain is below the policy's minimum. It removes none while an open minimum can still be met, or while an eligible item
- * measures a KC in scope that no scored item has measured: such a KC could never be classified.
- * @returns false if no eligible item is left
+ * Applies the policy's least gains: removes the items whose gain on the whole state is below `minimumGain`, and looks for one whose gain on its own
+ * unsettled KCs reaches `minimumDecisionGain`. It does neither while an open minimum can still be met, or while an eligible item measures a KC in
+ * scope that no scored item has measured: such a KC could never be classified, and one answer classifies it if its posterior is clear already,
+ * however little information the answer has.
+ * @returns the cause of the run's end if no item is left that is worth offering
  */
-function keepInformative({ context, estimate, run, coverage }: Choice, eligible: Uint8Array): boolean {
-  const { constraints, model, gains } = context;
-  const { minimumGain } = constraints;
-  if (minimumGain === undefined || !coverage.isMet || !eligible.includes(1)) return true;
-  const unmeasured = new Set(constraints.scope);
-  for (const item of run.used) for (const kc of model.itemKcs[item] ?? []) unmeasured.delete(kc);
-  if (eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured.has(kc)) === true))
-    return true;
+function keepWorthwhile(
+  { context, estimate, run, coverage }: Choice,
+  eligible: Uint8Array,
+): StopCause | undefined {
+  const { constraints, decision, model, gains } = context;
+  const { minimumGain, minimumDecisionGain } = constraints;
+  if ((minimumGain ?? minimumDecisionGain) === undefined) return undefined;
+  if (!coverage.isMet || !eligible.includes(1)) return undefined;
+  const unmeasured = unmeasuredKcs(context, run);
+  if (
+    eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured[kc] === 1) === true)
+  )
+    return undefined;
   // Once every minimum is met, each eligible item is admitted: items already met leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
     const unmet = without(eligible, run.met);
     if (unmet.includes(1)) eligible.set(unmet);
   }
-  model.core.informationGains(estimate, eligible, gains, Infinity);
-  countRanking(context, Infinity);
-  for (let item = 0; item < eligible.length; item += 1)
-    if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
-  return eligible.includes(1);
+  if (minimumGain !== undefined) {
+    model.core.informationGains(estimate, eligible, gains, Infinity);
+    countRanking(context, Infinity);
+    for (let item = 0; item < eligible.length; item += 1)
+      if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
+    if (!eligible.includes(1)) return 'no_informative_item';
+  }
+  if (minimumDecisionGain !== undefined && decision !== undefined) {
+    decisionGains(decision, estimate, flagsOf(model, run.unsettled), eligible, gains, 1);
+    countRanking(context, Infinity);
+    const highest = gains.reduce((most, gain) => (gain > most ? gain : most), -Infinity);
+    if (roundGain(highest) < minimumDecisionGain) return 'no_deciding_item';
+  }
+  return undefined;
 }
 
 /** Returns the rule that prevents any further offer. */
@@ -242,24 +273,90 @@ function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run
   return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 
-/** Returns the best item by its gain on unsettled KCs; on the whole state if the policy does not ask for that, or if no item measures one. */
+/** Returns 1 for each KC of the model that is in scope and that no scored item has measured. */
+function unmeasuredKcs({ constraints, model }: SelectionContext, { used }: RunPosition): Uint8Array {
+  const unmeasured = flagsOf(model, constraints.scope);
+  for (const item of used) for (const kc of model.itemKcs[item] ?? []) unmeasured[kc] = 0;
+  return unmeasured;
+}
+
+/** Returns 1 for each of these KCs, 0 for the others of the model. */
+function flagsOf({ kcGuids }: CompiledModel, kcs: readonly number[]): Uint8Array {
+  const flags = new Uint8Array(kcGuids.length);
+  for (const kc of kcs) flags[kc] = 1;
+  return flags;
+}
+
+/** Returns the best of the items that the policy's target puts first; the best on the whole state if it puts none first, or if there is no such item. */
 function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined {
-  const { context, estimate, run } = choice;
-  const { decision, gains, model } = context;
-  if (decision !== undefined) {
-    const unsettled = new Uint8Array(model.kcGuids.length);
-    for (const kc of run.unsettled) unsettled[kc] = 1;
-    const best = chooseAdmitted(choice, eligible, (candidates, keep) => {
-      countRanking(context, Infinity);
-      return decisionGains(decision, estimate, unsettled, candidates, gains, keep);
-    });
-    if (best !== undefined) return best;
+  const first = rankOfTarget(choice);
+  const best = first && chooseAdmitted(choice, eligible, first);
+  return best ?? chooseAdmitted(choice, eligible, byWholeState(choice));
+}
+
+function rankOfTarget(choice: Choice): Rank | undefined {
+  switch (choice.context.constraints.selectionTarget) {
+    case undefined:
+    case 'latent_state':
+      return undefined;
+    case 'unsettled_components':
+      return byUnsettled(choice);
+    case 'unsettled_and_unmeasured':
+      return byCreditedGain(choice);
   }
-  return chooseAdmitted(choice, eligible, (candidates, keep) => {
+}
+
+function byWholeState({ context, estimate }: Choice): Rank {
+  return (candidates, keep) => {
     countRanking(context, keep);
-    model.core.informationGains(estimate, candidates, gains, keep);
+    context.model.core.informationGains(estimate, candidates, context.gains, keep);
     return true;
+  };
+}
+
+/** Ranks the items that measure an unsettled KC by the gain on their own unsettled KCs. */
+function byUnsettled({ context, estimate, run }: Choice): Rank | undefined {
+  const { decision, gains, model } = context;
+  if (decision === undefined) return undefined;
+  const unsettled = flagsOf(model, run.unsettled);
+  return (candidates, keep) => {
+    countRanking(context, Infinity);
+    return decisionGains(decision, estimate, unsettled, candidates, gains, keep);
+  };
+}
+
+/**
+ * Ranks the items that measure an unsettled KC by the gain on the whole state plus the credit for each of their unmeasured KCs. Among items with
+ * the same number of unmeasured KCs, the order by gain is the order by this sum. So the kernel finds the highest of each number separately, and the
+ * highest of all are among these.
+ */
+function byCreditedGain({ context, estimate, run }: Choice): Rank {
+  const { constraints, gains, model, itemsOfKcs } = context;
+  const { unmeasuredCredit = 0 } = constraints;
+  const isFirst = new Uint8Array(gains.length);
+  for (const kc of run.unsettled) for (const item of itemsOfKcs[kc] ?? []) isFirst[item] = 1;
+  /** How many unmeasured KCs each item has. */
+  const unmeasured = new Uint8Array(gains.length);
+  unmeasuredKcs(context, run).forEach((is, kc) => {
+    if (is === 1) for (const item of itemsOfKcs[kc] ?? []) unmeasured[item] = (unmeasured[item] ?? 0) + 1;
   });
+  return (candidates, keep) => {
+    /** The candidates of each number of unmeasured KCs. */
+    const alike: Uint8Array[] = [];
+    for (let item = 0; item < gains.length; item += 1)
+      if (candidates[item] === 1 && isFirst[item] === 1)
+        (alike[unmeasured[item] ?? 0] ??= new Uint8Array(gains.length))[item] = 1;
+    const credited = new Float64Array(gains.length).fill(NaN);
+    alike.forEach((items, number) => {
+      model.core.informationGains(estimate, items, gains, keep);
+      context.cost.total += COST.item * gains.length;
+      for (let item = 0; item < gains.length; item += 1)
+        if (!Number.isNaN(gains[item])) credited[item] = (gains[item] ?? NaN) + unmeasuredCredit * number;
+    });
+    countRanking(context, keep);
+    gains.set(credited);
+    return alike.length > 0;
+  };
 }
 
 type Rank = (eligible: Uint8Array, keep: number) => boolean;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { identifier, probability, sha256 } from './primitives.ts';
 
 /** How many scored items a GUID (a knowledge component or a standard) needs before precision may stop the run [MA-112]. */
@@ -42,19 +43,35 @@ export const contentConstraint = z.strictObject({
  * Pinned constraints, version 1 of the keys (docs/records.md explains each). A policy with unknown keys cannot be released: this runtime would
  * silently ignore the constraint [MA-113].
  */
-export const eligibilityRules = z.strictObject({
-  kcScope: z.array(identifier).min(1).optional(),
-  contentConstraints: z.record(identifier, contentConstraint).optional(),
-  requiredAccessibility: z.array(z.string().min(1)).optional(),
-  enemySets: z.array(z.array(identifier).min(2)).optional(),
-  excludedItems: z.array(identifier).optional(),
-  exposure: exposureRule.optional(),
-  priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
-  selectionTarget: z.enum(['latent_state', 'unsettled_components']).optional(),
-  minimumGain: z.number().positive().optional(),
-  poolMembership: z.literal('manifest').optional(),
-  blueprintCoverage: z.enum(['slots', 'none']).optional(),
-});
+export const eligibilityRules = z
+  .strictObject({
+    kcScope: z.array(identifier).min(1).optional(),
+    contentConstraints: z.record(identifier, contentConstraint).optional(),
+    requiredAccessibility: z.array(z.string().min(1)).optional(),
+    enemySets: z.array(z.array(identifier).min(2)).optional(),
+    excludedItems: z.array(identifier).optional(),
+    exposure: exposureRule.optional(),
+    priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
+    selectionTarget: z.enum(['latent_state', 'unsettled_components', 'unsettled_and_unmeasured']).optional(),
+    unmeasuredCredit: z.number().positive().optional(),
+    minimumGain: z.number().positive().optional(),
+    minimumDecisionGain: z.number().positive().optional(),
+    poolMembership: z.literal('manifest').optional(),
+    blueprintCoverage: z.enum(['slots', 'none']).optional(),
+  })
+  .check(
+    when(
+      {
+        if: { selectionTarget: z.literal('unsettled_and_unmeasured') },
+        then: { unmeasuredCredit: z.number() },
+        else: { unmeasuredCredit: z.never().optional() },
+      },
+      {
+        path: ['unmeasuredCredit'],
+        message: 'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+      },
+    ),
+  );
 
 /** The most items that a released policy may offer: the token of a longer run would outgrow the requests that carry it. */
 export const MAX_RUN_ITEMS = 500;
