@@ -17,7 +17,8 @@ describe('npm run recovery', () => {
     const [first, second] = [join(folder, 'a/b'), join(folder, 'c')];
     const run = await recovery(...tiny, '--bar', '0.05', '--out', first);
     expect(run).toMatchObject({ code: 0, stderr: '' });
-    expect(run.stdout.match(/^met /gm)).toHaveLength(7);
+    expect(run.stdout.match(/^met /gm)?.length).toBeGreaterThanOrEqual(7);
+    expect(run.stdout).not.toMatch(/^missed /m);
     expect(run.stdout).toContain('The aims are 20 times as lax');
     expect(run.stdout.trimEnd().split('\n').slice(-2)).toEqual([
       join(first, 'report.html'),

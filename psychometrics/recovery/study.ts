@@ -1,6 +1,8 @@
-import { evaluateAims, evaluateExposure, reservations, type AimResult } from './aims.ts';
+import { evaluateAims, evaluateExposure, evaluateLengths, reservations, type AimResult } from './aims.ts';
 import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts';
-import { conditionsOf, type Condition, type ExposureMethod, type StudySize } from './conditions.ts';
+import { conditionsOf, pointsOf } from './conditions.ts';
+import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
+import { curvesOf, pointOf, type CurvePoint, type TargetCurve } from './equal-correctness.ts';
 import { exposureMethods, SEARCH_TESTS, type Probabilities } from './exposure.ts';
 import { agrees, figuresOf, isCovered, recoveredOf, type Figures } from './figures.ts';
 import { sitAll, type Sitting } from './sit.ts';
@@ -69,6 +71,8 @@ export interface Study {
   readonly sample: readonly Recovered[];
   /** For the row that stops when all is classified. */
   readonly lengths: readonly LengthGroup[];
+  /** Length and correctness of the tests that stop when all is classified, by target. */
+  readonly curves: readonly TargetCurve[];
   /** The fitted probabilities of Sympson-Hetter control by world; empty without a row of it. */
   readonly probabilities: ReadonlyMap<string, Probabilities>;
 }
@@ -86,7 +90,8 @@ export function runStudy(
   settings: StudySettings,
   progress: (done: number, what: string) => void = () => undefined,
 ): Study {
-  const conditions = conditionsOf(settings);
+  const rowConditions = conditionsOf(settings);
+  const conditions = [...rowConditions, ...pointsOf(rowConditions)];
   const learnersOf = ({ group }: Condition): number =>
     group === 'reference' || group === 'exposure'
       ? settings.learners
@@ -113,6 +118,7 @@ export function runStudy(
   const probabilities = new Map<string, Probabilities>();
   let reference: readonly Sitting[] = [];
   let lengths: readonly LengthGroup[] = [];
+  const points: CurvePoint[] = [];
   for (const condition of conditions) {
     const learners = learnersOf(condition);
     const worlds: Sitting[][] = [];
@@ -132,6 +138,8 @@ export function runStudy(
       }
       worlds.push(sittings);
     }
+    if (condition.curve !== undefined) points.push(pointOf(condition.curve, condition.confidence, worlds));
+    if (condition.group === 'point') continue;
     if (condition.group === 'reference') reference = worlds.flat();
     if (condition.group === 'stop' && lengths.length === 0) lengths = lengthsOf(worlds.flat());
     const figures = figuresOf(worlds, condition.size.items);
@@ -147,6 +155,7 @@ export function runStudy(
     kcs.map(({ posterior, mastered }) => ({ probability: posterior, happened: mastered })),
   );
   const calibration = calibrationOf(forecasts, CALIBRATION_BINS);
+  const curves = curvesOf(points, settings.seed);
   return {
     settings,
     assumptions: assumptions(GOOD_ITEMS),
@@ -158,6 +167,7 @@ export function runStudy(
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
+      ...evaluateLengths(curves, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
@@ -170,6 +180,7 @@ export function runStudy(
     calibrationError: calibrationError(calibration),
     sample: reference.slice(0, SAMPLE).map(recoveredOf),
     lengths,
+    curves,
     probabilities,
   };
 }
