@@ -3,7 +3,8 @@ import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts'
 import { conditionsOf, pointsOf } from './conditions.ts';
 import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
 import { curvesOf, pointOf, type CurvePoint, type TargetCurve } from './equal-correctness.ts';
-import { exposureMethods, SEARCH_TESTS, type Probabilities } from './exposure.ts';
+import type { FittedTable } from '#shared/records/fitted-table.ts';
+import { exposureMethods, SEARCH_TESTS, tableOf, type Probabilities } from './exposure.ts';
 import { agrees, figuresOf, isCovered, recoveredOf, type Figures } from './figures.ts';
 import { sitAll, type Sitting } from './sit.ts';
 import { bias, calibrationError, calibrationOf, groupBy, rootMeanSquareError, share } from './statistics.ts';
@@ -73,8 +74,8 @@ export interface Study {
   readonly lengths: readonly LengthGroup[];
   /** Length and correctness of the tests that stop when all is classified, by target. */
   readonly curves: readonly TargetCurve[];
-  /** The fitted probabilities of Sympson-Hetter control by world; empty without a row of it. */
-  readonly probabilities: ReadonlyMap<string, Probabilities>;
+  /** The fitted tables of Sympson-Hetter control by world; empty without a row of it. */
+  readonly tables: ReadonlyMap<string, FittedTable>;
 }
 
 /** The other rows are only for comparison, with the first learners of each world. */
@@ -115,7 +116,7 @@ export function runStudy(
 
   const rows: Row[] = [];
   const exposed = new Map<ExposureMethod, Figures>();
-  const probabilities = new Map<string, Probabilities>();
+  const tables = new Map<string, FittedTable>();
   let reference: readonly Sitting[] = [];
   let lengths: readonly LengthGroup[] = [];
   const points: CurvePoint[] = [];
@@ -124,13 +125,15 @@ export function runStudy(
     const worlds: Sitting[][] = [];
     for (const name of worldNames) {
       const sittings: Sitting[] = [];
+      let probabilities: Probabilities | undefined;
       const method = condition.exposure && exposureMethods[condition.exposure];
       if (method?.find !== undefined) {
         progress(done / total, 'exposure parameters');
-        probabilities.set(name, method.find(condition, name));
+        probabilities = method.find(condition, name);
+        tables.set(name, tableOf(condition, name, probabilities));
         done += workOf(condition, SEARCH_TESTS);
       }
-      const exposure = method?.rule(probabilities.get(name));
+      const exposure = method?.rule(probabilities);
       for (const sitting of sitAll(condition, name, learners, exposure)) {
         progress(done / total, condition.name);
         sittings.push(sitting);
@@ -181,7 +184,7 @@ export function runStudy(
     sample: reference.slice(0, SAMPLE).map(recoveredOf),
     lengths,
     curves,
-    probabilities,
+    tables,
   };
 }
 
@@ -233,8 +236,7 @@ function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
 const DIGITS = 9;
 
 /** Returns the fitted parameters of a method: by world a table in the form that `npm run release` takes. */
-export function exposureJson({ probabilities }: Study): string {
-  const tables = [...probabilities].map(([world, table]) => [world, Object.fromEntries(table)]);
+export function exposureJson({ tables }: Study): string {
   return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;
 }
 
@@ -244,5 +246,5 @@ export function resultsJson(study: Study): string {
     if (typeof value !== 'number') return value;
     return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
   };
-  return `${JSON.stringify({ ...study, probabilities: undefined }, rounded, 2)}\n`;
+  return `${JSON.stringify({ ...study, tables: undefined }, rounded, 2)}\n`;
 }
