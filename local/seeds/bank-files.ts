@@ -31,7 +31,8 @@ const rules = {
   priorUse: eligibilityRules.shape.priorUse.unwrap(),
   selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
-const { unmeasuredCredit, minimumGain, poolMembership, blueprintCoverage } = eligibilityRules.shape;
+const { unmeasuredCredit, minimumGain, minimumDecisionGain, poolMembership, blueprintCoverage } =
+  eligibilityRules.shape;
 
 export const seedFile = z.strictObject({
   name: slug,
@@ -53,6 +54,8 @@ export const seedFile = z.strictObject({
               exposure: rules.exposure.nullish(),
               priorUse: rules.priorUse.nullish(),
               selectionTarget: rules.selectionTarget.nullish(),
+              unmeasuredCredit: unmeasuredCredit.nullable(),
+              minimumDecisionGain: minimumDecisionGain.nullable(),
             }),
           )
           .default([]),
@@ -168,6 +171,7 @@ export const policyFile = z.strictObject({
       selectionTarget: rules.selectionTarget.optional(),
       unmeasuredCredit,
       minimumGain,
+      minimumDecisionGain,
       poolMembership,
       blueprintCoverage,
     })

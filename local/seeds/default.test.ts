@@ -1,4 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import {
+  compileModel,
+  createResponder,
+  drawSimulatedLearner,
+  prepareSelection,
+  simulatedRunSeed,
+  simulateRun,
+} from '#functions/mastery/engine/index.ts';
+import { constraintsOf, runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import { entityKinds, entityNames } from '#local/platform/entities.ts';
 import { openTenant } from '#local/platform/tenant-state.ts';
 import { actions, metrics } from '#shared/contract/reports/analysis-policy.ts';
@@ -35,7 +44,13 @@ describe('the default seed', () => {
     expect(new Set(documents.flatMap(({ eligibilityRules }) => Object.keys(eligibilityRules)))).toEqual(
       new Set([
         ...['contentConstraints', 'enemySets', 'excludedItems', 'exposure', 'poolMembership'],
-        ...['priorUse', 'requiredAccessibility', 'selectionTarget'],
+        ...[
+          'priorUse',
+          'requiredAccessibility',
+          'selectionTarget',
+          'unmeasuredCredit',
+          'minimumDecisionGain',
+        ],
       ]),
     );
     expect(documents.some(({ coverageFloors }) => coverageFloors.length > 0)).toBe(true);
@@ -50,12 +65,46 @@ describe('the default seed', () => {
       ...named,
       'policy-fraction-subtraction-497ba4a35937',
       'policy-fraction-subtraction-10bc52365222',
+      'policy-fraction-subtraction-b2b21532e0eb',
       'policy-fraction-subtraction-short-590994fbfaaf',
       'policy-fraction-subtraction-timed-0dc0532717f3',
       'policy-fraction-subtraction-timed-f1f6738a6e4b',
       'policy-generated-389c9faae8fd',
       'policy-generated-e11fef040fd1',
+      'policy-generated-29d535f64315',
     ]);
+  });
+
+  it('ends a run over fractions once no item can decide anything, and leaves no more open than all 20 items would [MA-114]', () => {
+    const { document, parameters } = aurora.calibrations[0]!;
+    const compiled = compileModel(parameters);
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.error));
+    const model = compiled.value;
+    const pool = parameters.items.map((item, at) => ({ ...item, item: at, tags: [], accessibility: [] }));
+    const learners = Array.from({ length: 40 }, (_, n) => drawSimulatedLearner(model, `learner ${n}`, []));
+    const lengthsUnder = (id: string) => {
+      const policy = aurora.policies.find((record) => record.document.id === id)!.document;
+      const scope = [...model.kcGuids.keys()];
+      const context = prepareSelection(model, pool, constraintsOf(policy, scope, [], undefined));
+      const rules = runRulesOf(policy, document);
+      const runs = [() => false, ...learners.map((learner) => createResponder(model, learner))].map(
+        (respond, n) => simulateRun(context, rules, simulatedRunSeed(`run ${n}`), respond).evidence,
+      );
+      const [allWrong, ...others] = runs.map(({ outcomes }) => outcomes.length);
+      return {
+        allWrong,
+        items: others.reduce((sum, items) => sum + items, 0),
+        notYet: runs.flatMap(({ classifications }) => classifications.filter((one) => one === 'not_yet'))
+          .length,
+      };
+    };
+    const [policy] = aurora.policies;
+    expect(lengthsUnder('policy-fraction-subtraction-b2b21532e0eb')).toEqual({
+      allWrong: 20,
+      items: 477,
+      notYet: 37,
+    });
+    expect(lengthsUnder(policy!.document.id)).toEqual({ allWrong: 10, items: 377, notYet: 37 });
   });
 
   it('turns guess and slip into a table over the patterns, and the scale into a rising one', () => {

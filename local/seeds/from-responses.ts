@@ -87,7 +87,9 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
       eligibilityRules: {
         exposure: { method: 'randomesque', size: 2 },
         priorUse: 'avoid',
-        selectionTarget: 'unsettled_components',
+        selectionTarget: 'unsettled_and_unmeasured',
+        unmeasuredCredit: 0.1,
+        minimumDecisionGain: 0.01,
         poolMembership: 'manifest',
       },
     },

@@ -48,9 +48,14 @@ function floorDefects({ coverageFloors, maxItems }: Policy): readonly Defect[] {
 
 const path = ['document', 'eligibilityRules'];
 
-/** An answer has at most 1 bit of information. A credit above that ranks items as one of 1 bit does: by the number of unmeasured components first. */
-function bitDefects({ unmeasuredCredit = 0 }: SelectionPolicy['eligibilityRules']): readonly Defect[] {
-  return defectIf(unmeasuredCredit > 1, [...path, 'unmeasuredCredit'], 'must be at most 1 bit');
+/**
+ * An answer has at most 1 bit of information. A credit above that ranks items as one of 1 bit does: by the number of unmeasured components first. No
+ * item reaches such a decision gain.
+ */
+function bitDefects(rules: SelectionPolicy['eligibilityRules']): readonly Defect[] {
+  return (['unmeasuredCredit', 'minimumDecisionGain'] as const).flatMap((name) =>
+    defectIf((rules[name] ?? 0) > 1, [...path, name], 'must be at most 1 bit'),
+  );
 }
 
 function listDefects({

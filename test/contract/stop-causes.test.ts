@@ -17,6 +17,7 @@ const endless = (): PolicyChange => ({
 
 it.each<[string, () => PolicyChange['eligibilityRules']]>([
   ['no_informative_item', () => ({ minimumGain: 0.2 })],
+  ['no_deciding_item', () => ({ minimumDecisionGain: 0.2 })],
   ['pool_exhausted', () => ({})],
   ['content_maxima', () => ({ contentConstraints: atMostTwoPerComponent() })],
 ])(
@@ -30,7 +31,16 @@ it.each<[string, () => PolicyChange['eligibilityRules']]>([
     expect(receiptOf(stack, run.body.receiptId)).toMatchObject({ stopCause });
     expect(record.administeredItemCount === members().length).toBe(stopCause === 'pool_exhausted');
     // A gain that is too small ends no run before every KC in scope is measured.
-    if (stopCause === 'no_informative_item')
+    if (stopCause === 'no_informative_item' || stopCause === 'no_deciding_item')
       for (const { evidenceItemRefs } of run.body.kcClassifications) expect(evidenceItemRefs).not.toEqual([]);
   },
 );
+
+it('under the policy of the fraction bank, a learner whose answers are all wrong is not asked all 20 items [MA-114, MA-198]', async () => {
+  let run = await runs.start(runs.startBody({ bank: 'fraction-subtraction' })).sendForRun();
+  while (run.body.status === 'in_progress') run = await runs.answer(run, 0);
+  expect(run.body).toMatchObject({ status: 'completed', stopReason: 'max_items' });
+  const { administeredItemCount, metadata } = await runs.recordOf(run);
+  expect(metadata).toEqual({ stopCause: 'no_deciding_item' });
+  expect(administeredItemCount).toBeLessThan(20);
+});

@@ -291,6 +291,7 @@ function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRu
     'conformance, content maxima reached': stop(conformance, 'max_items', 'content_maxima'),
     'conformance, component limit reached': stop(conformance, 'max_items', 'component_limit'),
     'conformance, no informative item': stop(conformance, 'max_items', 'no_informative_item'),
+    'conformance, no deciding item': stop(conformance, 'max_items', 'no_deciding_item'),
     'conformance, completed': acknowledge(stop(conformance, 'time_budget'), event),
     'learner, first item offered': learner,
     'learner, two outcomes consumed': addOffer(both(learner), offer(3)),
@@ -358,6 +359,7 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
       .unwrap()
       .options.map((value) => named(`slots ${value}`, { blueprintCoverage: value })),
     named('minimum gain', { minimumGain: 0.01 }),
+    named('minimum decision gain', { minimumDecisionGain: 0.01 }),
   ];
 }
 

@@ -111,6 +111,7 @@ export const caseOf = ({
         ),
         unmeasuredCredit: fc.constantFrom(0.02, 0.1, 0.3, 1),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
+        minimumDecisionGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
       } satisfies { readonly [Key in keyof Required<Case>]: fc.Arbitrary<Case[Key]> },
       {
@@ -278,6 +279,7 @@ export function selectionByDefinition(
 function selectionOf(value: Case, position: Position): Selection {
   const eligible = informative(value, position);
   if (eligible.length === 0 && position.eligible.length > 0) return 'no_informative_item';
+  if (!decides(value, position, eligible)) return 'no_deciding_item';
   const whole = wholeGains(position);
   const ofTarget = targetGains(value, position, whole);
   const unmet = eligible.filter((j) => !value.met.includes(j));
@@ -324,20 +326,38 @@ function wholeGains({ context: { model }, posterior }: Position): Float64Array {
   return gains;
 }
 
-/** The eligible items that tell enough for the policy's minimum gain. */
-function informative(
-  { minimumGain, items, scope, priorUse, met }: Case,
-  position: Position,
+/**
+ * The items that the policy's least gains are asked of: none while a minimum is open, or while one of them measures a KC in scope without a scored
+ * item; under `avoid`, those not met before if there are any.
+ */
+function asked(
+  { items, scope, priorUse, met }: Case,
+  { eligible, isCovered, run }: Position,
 ): readonly number[] {
-  const { eligible, isCovered, run } = position;
   const measured = run.used.flatMap((j) => items[j]!.kcs);
   const measuresNew = (j: number): boolean =>
     items[j]!.kcs.some((kc) => scope.includes(kc) && !measured.includes(kc));
-  if (minimumGain === undefined || !isCovered || eligible.some(measuresNew)) return eligible;
+  if (!isCovered || eligible.some(measuresNew)) return [];
   const unmet = eligible.filter((j) => !met.includes(j));
-  const asked = priorUse === 'avoid' && unmet.length > 0 ? unmet : eligible;
+  return priorUse === 'avoid' && unmet.length > 0 ? unmet : eligible;
+}
+
+/** The eligible items that tell enough for the policy's minimum gain. */
+function informative(value: Case, position: Position): readonly number[] {
+  const { minimumGain } = value;
+  const items = asked(value, position);
+  if (minimumGain === undefined || items.length === 0) return position.eligible;
   const gains = wholeGains(position);
-  return asked.filter((j) => roundSignificant(gains[j]!, 12) >= minimumGain);
+  return items.filter((j) => roundSignificant(gains[j]!, 12) >= minimumGain);
+}
+
+/** Whether one of the informative items tells enough about the KCs that are not classified yet, if the policy asks for that. */
+function decides(value: Case, position: Position, informative: readonly number[]): boolean {
+  const { minimumDecisionGain } = value;
+  const items = asked(value, position);
+  if (minimumDecisionGain === undefined || items.length === 0) return true;
+  const gains = gainsOnUnsettled(position);
+  return items.some((j) => informative.includes(j) && roundSignificant(gains[j]!, 12) >= minimumDecisionGain);
 }
 
 /** The item that exposure control takes of those that have a gain: by weight to 12 digits, then by SHA-256 of seed and artifact version id. */

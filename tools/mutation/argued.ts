@@ -231,10 +231,10 @@ export const arguedMutants: Readonly<Record<string, readonly ArguedMutants[]>> =
       ['model.itemKcs[item]?.some', 'model.itemKcs[item].some'],
     ]),
     mutants('No gain is below none: works out gains that decide nothing.', [
-      ['minimumGain === undefined', 'false'],
+      ['(minimumGain ?? minimumDecisionGain) === undefined', 'false'],
+      ['minimumDecisionGain !== undefined && decision', 'true && decision'],
     ]),
-    mutants('No gain is above one bit: more gains are worked out, and the best is the same.', [
-      ['share * (look[CHANCE_LOOK - 1] ?? 0)', 'share / (look[CHANCE_LOOK - 1] ?? 0)'],
+    mutants('More gains are worked out, and the best is the same.', [
       ['(chances[item] ?? NaN) >= enough', '(chances[item] ?? NaN) > enough', 'true'],
     ]),
     mutants('Only a weight that lies within rounding of the best could be passed over.', [

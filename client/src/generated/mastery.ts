@@ -406,6 +406,8 @@ interface components {
             readonly unmeasuredCredit?: number | undefined;
             /** @description The least expected information gain of an item, in bits, that is worth offering it; greater than 0. It applies only after every minimum is met. Absent: no limit. */
             readonly minimumGain?: number | undefined;
+            /** @description A run ends if no other item is expected to give at least that much information about those of its own knowledge components in scope that are still `not_yet`, in bits; greater than 0. It applies only after every minimum is met. Absent: no limit. */
+            readonly minimumDecisionGain?: number | undefined;
             /**
              * @description Where the items come from. Absent: `manifest`.
              *

@@ -27,7 +27,8 @@ const stopped: AdaptiveRunState = {
 };
 const stopCauses = [
   ...(['classifications_complete', 'precision_target_met', 'max_items', 'time_budget'] as const),
-  ...(['pool_exhausted', 'content_maxima', 'component_limit', 'no_informative_item'] as const),
+  ...(['pool_exhausted', 'content_maxima', 'component_limit'] as const),
+  ...(['no_informative_item', 'no_deciding_item'] as const),
 ];
 const { startedAt: START, tenantId } = state;
 const header = { alg: 'dir', enc: 'A256GCM', kid: 'continuation-1', typ: 'mastery-continuation+jwe' };

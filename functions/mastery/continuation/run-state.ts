@@ -32,6 +32,8 @@ export const stopCause = z.enum([
   'content_maxima',
   'component_limit',
   'no_informative_item',
+  // A release that does not know a cause refuses the policy whose key leads to it (`minimumDecisionGain`), so it never sees a token that has it.
+  'no_deciding_item',
 ]);
 export type StopCause = z.infer<typeof stopCause>;
 

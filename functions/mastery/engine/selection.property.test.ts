@@ -43,7 +43,7 @@ function compareRuns(cases: fc.Arbitrary<Case>, numRuns: number): ReadonlyMap<st
           if (first !== undefined && others.length === 0) count(first);
         }
         const rules = { ...value, priorUse: value.met.length > 0 ? value.priorUse : undefined };
-        for (const name of ['priorUse', 'selectionTarget', 'minimumGain'] as const)
+        for (const name of ['priorUse', 'selectionTarget', 'minimumGain', 'minimumDecisionGain'] as const)
           if (rules[name] !== undefined) count(`${name} ${rules[name]}`);
         count(value.exposure?.method ?? 'no exposure rule');
         used.push(selection.item);
@@ -70,13 +70,13 @@ describe('selection against the definitions of its rules', () => {
         minimumGain: value.minimumGain ?? 0.2,
       })),
       600,
-      ['no_informative_item', 'minimumGain 0.2'],
+      ['no_informative_item', 'minimumGain 0.2', 'no_deciding_item'],
     ],
     [
       'pools of up to 90 items, many of them equal, without minima',
       caseOf({ pool: 90, run: 15, minima: 0 }),
       80,
-      ['no_informative_item', 'pool_exhausted'],
+      ['no_informative_item', 'no_deciding_item', 'pool_exhausted'],
     ],
   ])(
     'takes the same item at every step, or ends for the same cause: %s [MA-113, MA-114]',
@@ -88,7 +88,7 @@ describe('selection against the definitions of its rules', () => {
         ...needed,
         ...['max_items', ...exposureMethods, 'no exposure rule', 'priorUse avoid', 'priorUse exclude'],
         ...['selectionTarget unsettled_components', 'selectionTarget unsettled_and_unmeasured'],
-        'minimumGain 0.05',
+        ...['minimumGain 0.05', 'minimumDecisionGain 0.05'],
       ])
         expect(happened.get(what) ?? 0, what).toBeGreaterThan(3);
     },
@@ -109,20 +109,29 @@ describe('selection against the definitions of its rules', () => {
     exposure: { method: 'progressive' },
   });
 
-  it('takes under progressive control what the gains of all items give, though it works out only some', () => {
-    const value = free(300, 10);
-    const context = contextOf(value);
-    for (let offered = 0; offered < 10; offered += 1) {
-      const used = Array.from({ length: offered }, (_, n) => 7 * n);
-      const answers = used.map((item) => ({ item, correct: true }));
-      const posterior = estimate(context.model, answers);
-      for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
-        const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [] };
-        const expected = selectionByDefinition(value, context, undefined, posterior, run);
-        expect(selectItem(context, posterior, run)).toEqual(expected);
+  it.each<[string, Partial<Case>]>([
+    ['gains', {}],
+    [
+      'gains and credits, which are above one bit,',
+      { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 1 },
+    ],
+  ])(
+    'takes under progressive control what the %s of all items give, though it works out only some',
+    (_, target) => {
+      const value = { ...free(300, 10), ...target };
+      const context = contextOf(value);
+      for (let offered = 0; offered < 10; offered += 1) {
+        const used = Array.from({ length: offered }, (_, n) => 7 * n);
+        const answers = used.map((item) => ({ item, correct: true }));
+        const posterior = estimate(context.model, answers);
+        for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
+          const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [0, 1] };
+          const expected = selectionByDefinition(value, context, undefined, posterior, run);
+          expect(selectItem(context, posterior, run)).toEqual(expected);
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each(exposureMethods)('finds the one item that a minimum needs behind a hundred, under %s', (method) => {
     const exposure = engineExample(method, []);
@@ -149,16 +158,34 @@ describe('selection against the definitions of its rules', () => {
     const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
     expect(selectItem(context, posterior, run)).toMatchObject({ item: 2 });
   });
-  it('offers an item that tells exactly the minimum gain', () => {
-    const of = (minimumGain?: number) => {
-      const context = contextOf({ ...free(2, 3), scope: [0], minimumGain });
+
+  it.each([
+    ['minimumGain', 'no_informative_item'],
+    ['minimumDecisionGain', 'no_deciding_item'],
+  ] as const)('offers an item whose gain is exactly the %s', (rule, cause) => {
+    const of = (minimum?: number) => {
+      const context = contextOf({ ...free(2, 3), scope: [0], [rule]: minimum });
       const posterior = estimate(context.model, [{ item: 0, correct: true }]);
-      const run = { used: [0], runSeed: 'seed', sequence: 2, met: [], unsettled: [] };
+      const run = { used: [0], runSeed: 'seed', sequence: 2, met: [], unsettled: [0] };
       return selectItem(context, posterior, run);
     };
     const offered = of();
     const { gain } = offered as Exclude<typeof offered, string>;
     expect(of(gain)).toEqual(offered);
-    expect(of(gain * (1 + 1e-11))).toBe('no_informative_item');
+    expect(of(gain * (1 + 1e-11))).toBe(cause);
+  });
+
+  it('goes on under a minimum decision gain as long as an item measures what none has measured, however little it decides', () => {
+    const context = contextOf({ ...free(41, 3), scope: [0, 1], minimumDecisionGain: 1 });
+    const after = (used: readonly number[]) => {
+      const posterior = estimate(
+        context.model,
+        used.map((item) => ({ item, correct: true })),
+      );
+      const run = { used, runSeed: 'seed', sequence: used.length + 1, met: [], unsettled: [0, 1] };
+      return selectItem(context, posterior, run);
+    };
+    expect(typeof after([0])).toBe('object');
+    expect(after([0, 40])).toBe('no_deciding_item');
   });
 });

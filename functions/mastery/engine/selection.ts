@@ -44,6 +44,8 @@ export interface Constraints {
   readonly exposure?: Exposure | undefined;
   /** Bits. An item with less gain is not offered once every minimum is met and every KC in scope that can be measured has been. */
   readonly minimumGain?: number | undefined;
+  /** Bits. Under the same conditions, the run ends if no item has that much gain on its own unsettled KCs. */
+  readonly minimumDecisionGain?: number | undefined;
 }
 
 /** The position of a run. */
@@ -86,7 +88,7 @@ export interface SelectionContext {
   readonly outOfScope: Int32Array;
   /** The limits are the maxima, in their order, followed by the enemy sets; one item of each enemy set may be used. */
   readonly rules: Rules;
-  /** For `unsettled_components` only. */
+  /** For `unsettled_components` and `minimumDecisionGain` only. */
   readonly decision: DecisionModel | undefined;
   /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
@@ -146,7 +148,10 @@ export function prepareSelection(
     admitted,
     outOfScope: Int32Array.from(outOfScope),
     rules,
-    decision: constraints.selectionTarget === 'unsettled_components' ? decisionModel(model) : undefined,
+    decision:
+      constraints.selectionTarget === 'unsettled_components' || constraints.minimumDecisionGain !== undefined
+        ? decisionModel(model)
+        : undefined,
     gains: new Float64Array(model.itemIds.length),
     cost: {
       total: 0,
@@ -157,7 +162,7 @@ export function prepareSelection(
 
 /**
  * Returns the next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
+ * others and one remains), the policy's least gains, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
  * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state. As long as an item measures an unsettled
  * KC, such items come first under the other targets: by the gain on their own unsettled KCs under `unsettled_components`, by the gain on the whole
  * state and the credit for unmeasured KCs under `unsettled_and_unmeasured`. An item that measures no in-scope KC is offered only while it serves an
@@ -174,9 +179,8 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const coverage = reachability(rules, coverageStateOf(rules, usage, eligible, slots));
   const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
-  const selection = keepInformative(choice, eligible)
-    ? (bestUnmet(choice, eligible) ?? exhaustionCause(context, run))
-    : 'no_informative_item';
+  const selection =
+    keepWorthwhile(choice, eligible) ?? bestUnmet(choice, eligible) ?? exhaustionCause(context, run);
   context.cost.total += COST.item * eligible.length + COST.look * coverage.looks();
   return selection;
 }
@@ -209,29 +213,44 @@ function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
 }
 
 /**
- * Removes the items whose gain is below the policy's minimum. It removes none while an open minimum can still be met, or while an eligible item
- * measures a KC in scope that no scored item has measured: such a KC could never be classified.
- * @returns false if no eligible item is left
+ * Applies the policy's least gains: removes the items whose gain on the whole state is below `minimumGain`, and looks for one whose gain on its own
+ * unsettled KCs reaches `minimumDecisionGain`. It does neither while an open minimum can still be met, or while an eligible item measures a KC in
+ * scope that no scored item has measured: such a KC could never be classified, and one answer classifies it if its posterior is clear already,
+ * however little information the answer has.
+ * @returns the cause of the run's end if no item is left that is worth offering
  */
-function keepInformative({ context, estimate, run, coverage }: Choice, eligible: Uint8Array): boolean {
-  const { constraints, model, gains } = context;
-  const { minimumGain } = constraints;
-  if (minimumGain === undefined || !coverage.isMet || !eligible.includes(1)) return true;
+function keepWorthwhile(
+  { context, estimate, run, coverage }: Choice,
+  eligible: Uint8Array,
+): StopCause | undefined {
+  const { constraints, decision, model, gains } = context;
+  const { minimumGain, minimumDecisionGain } = constraints;
+  if ((minimumGain ?? minimumDecisionGain) === undefined) return undefined;
+  if (!coverage.isMet || !eligible.includes(1)) return undefined;
   const unmeasured = unmeasuredKcs(context, run);
   if (
     eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured[kc] === 1) === true)
   )
-    return true;
+    return undefined;
   // Once every minimum is met, each eligible item is admitted: items already met leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
     const unmet = without(eligible, run.met);
     if (unmet.includes(1)) eligible.set(unmet);
   }
-  model.core.informationGains(estimate, eligible, gains, Infinity);
-  countRanking(context, Infinity);
-  for (let item = 0; item < eligible.length; item += 1)
-    if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
-  return eligible.includes(1);
+  if (minimumGain !== undefined) {
+    model.core.informationGains(estimate, eligible, gains, Infinity);
+    countRanking(context, Infinity);
+    for (let item = 0; item < eligible.length; item += 1)
+      if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
+    if (!eligible.includes(1)) return 'no_informative_item';
+  }
+  if (minimumDecisionGain !== undefined && decision !== undefined) {
+    decisionGains(decision, estimate, flagsOf(model, run.unsettled), eligible, gains, 1);
+    countRanking(context, Infinity);
+    const highest = gains.reduce((most, gain) => (gain > most ? gain : most), -Infinity);
+    if (roundGain(highest) < minimumDecisionGain) return 'no_deciding_item';
+  }
+  return undefined;
 }
 
 /** Returns the rule that prevents any further offer. */

@@ -6,14 +6,16 @@ export type StopReason = 'classifications_complete' | 'precision_target_met' | '
 /**
  * The actual cause of a run's end: the stop reason, or the rule because of which no further item could be offered; such a run ends with `max_items`.
  * `pool_exhausted`: no item is left that may be offered at all; `content_maxima` and `component_limit`: without that rule there would be one;
- * `no_informative_item`: the gain of each remaining item is below the policy's `minimumGain`.
+ * `no_informative_item`: the gain of each remaining item is below the policy's `minimumGain`; `no_deciding_item`: the gain
+ * of each remaining item on those of its KCs that are not classified yet is below `minimumDecisionGain`.
  */
 export type StopCause =
   | StopReason
   | 'pool_exhausted'
   | 'content_maxima'
   | 'component_limit'
-  | 'no_informative_item';
+  | 'no_informative_item'
+  | 'no_deciding_item';
 
 /** The rules that stop a run, in addition to those that selection has been prepared with. */
 export interface StoppingRules {

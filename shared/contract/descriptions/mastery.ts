@@ -343,6 +343,8 @@ const components = {
         'What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured`.',
       minimumGain:
         'The least expected information gain of an item, in bits, that is worth offering it; greater than 0. It applies only after every minimum is met. Absent: no limit.',
+      minimumDecisionGain:
+        'A run ends if no other item is expected to give at least that much information about those of its own knowledge components in scope that are still `not_yet`, in bits; greater than 0. It applies only after every minimum is met. Absent: no limit.',
       poolMembership: {
         text: 'Where the items come from. Absent: `manifest`.',
         values: { manifest: 'only from the Bank manifest' },

@@ -55,6 +55,7 @@ export const eligibilityRules = z
     selectionTarget: z.enum(['latent_state', 'unsettled_components', 'unsettled_and_unmeasured']).optional(),
     unmeasuredCredit: z.number().positive().optional(),
     minimumGain: z.number().positive().optional(),
+    minimumDecisionGain: z.number().positive().optional(),
     poolMembership: z.literal('manifest').optional(),
     blueprintCoverage: z.enum(['slots', 'none']).optional(),
   })
