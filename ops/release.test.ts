@@ -13,6 +13,7 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable, type MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
+import { bindTable } from '#shared/records/fitted-table.ts';
 import { INSISTED, calibrationParameters } from '#shared/records/records.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import {
@@ -126,6 +127,52 @@ describe('release FILE', () => {
     expect(await releaseWith('p.json', 'table.json')).toEqual(ok(undefined));
     const store = createRecordStore({ table: runtime.table, mayReadSystem: () => true, now: Date.now });
     expect(await store.policy('tenant-1', 'fractions-policy-7')).toMatchObject(ok({ exposureTable: table }));
+  });
+
+  it('releases a fitted table only with a policy of the selection that it was fitted for', async () => {
+    const probabilities = { 'item-1': 0.25 };
+    const under = (maxItems: number, learners: { mean: number; sd: number }) => {
+      const exposure = { method: 'sympson_hetter', tableSha256: hashCanonical(probabilities) };
+      const file = samplePolicyFile({ maxItems, eligibilityRules: { exposure } });
+      const policy = selectionPolicy.omit({ checksum: true }).parse(file['document']);
+      return { file, table: bindTable(probabilities, policy, learners) };
+    };
+    const { theta } = calibrationParameters.parse(sampleParameters());
+    const { file, table } = under(12, { mean: theta.mean, sd: theta.sd });
+    const runtime = runtimeWith({
+      'p.json': file,
+      'c.json': sampleCalibrationFile(),
+      'table.json': table,
+      'longer.json': under(13, table.fittedFor.population).table,
+      'abler.json': under(12, { mean: theta.mean + 1, sd: theta.sd }).table,
+      'changed.json': { ...table, fittedFor: { ...table.fittedFor, population: { mean: 9, sd: 1 } } },
+      'plain.json': probabilities,
+      'bad.json': { ...table, sha256: undefined },
+    });
+    const releaseWith = (exposureTable: string) =>
+      release(runtime, 'p.json', { exposureTable, calibration: 'c.json' });
+    expect(linesOf(await releaseWith('longer.json'))).toEqual([
+      'longer.json cannot be released, one defect:',
+      expect.stringMatching(/^ {2}\/fittedFor\/selection\/maxItems: is 13, and 12 in the policy/),
+    ]);
+    expect(linesOf(await releaseWith('changed.json'))).toContainEqual(
+      expect.stringMatching(/^ {2}\/sha256: is not the hash of this table/),
+    );
+    expect(linesOf(await releaseWith('bad.json'))).toContainEqual('  /sha256: is required');
+    expect(await runtime.table.read(POLICY)).toBeUndefined();
+    const aboutTables = (): readonly string[] =>
+      runtime.warnings.filter((line) => /exposure table|plain\.json/.test(line));
+    for (const [name, warnings] of [
+      ['table.json', []],
+      ['abler.json', [expect.stringContaining('mean 1 and SD 1; the calibration has mean 0')]],
+      ['plain.json', [expect.stringContaining('plain.json does not state what it was fitted for')]],
+    ] as const) {
+      const before = aboutTables().length;
+      expect(await releaseWith(name)).toEqual(ok(undefined));
+      expect(aboutTables().slice(before)).toEqual(warnings);
+    }
+    const store = createRecordStore({ table: runtime.table, mayReadSystem: () => true, now: Date.now });
+    expect(await store.policy('tenant-1', POLICY.id)).toMatchObject(ok({ exposureTable: probabilities }));
   });
 
   const randomesque = { method: 'randomesque', size: 2 };

@@ -4,12 +4,13 @@ import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { dynamo, kms, ssm, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { pointer, schemaDefects, valueAt, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
+import { fitDefects, fittedTable, type FittedTable } from '#shared/records/fitted-table.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import { INSISTED, exposureTable } from '#shared/records/records.ts';
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
@@ -106,10 +107,19 @@ export async function releaseFile(
   if (!file.ok) return file;
   const exposure = await readExposureTable(runtime, options.exposureTable);
   if (!exposure.ok) return exposure;
-  const prepared = prepare(kind, file.value, exposure.value);
+  const prepared = prepare(kind, file.value, exposure.value?.probabilities);
   if (!prepared.ok) return err(refusal(path, prepared.error));
+  const fit = checkFit(runtime, exposure.value?.fit, prepared.value.stored, options.exposureTable);
+  if (!fit.ok) return fit;
   if (options.calibration !== undefined) {
-    const feasible = await checkAgainst(runtime, options.calibration, prepared.value, path, options);
+    const feasible = await checkAgainst(
+      runtime,
+      options.calibration,
+      prepared.value,
+      path,
+      options,
+      exposure.value?.fit,
+    );
     if (!feasible.ok) return feasible;
   }
   if (kind === 'policy') warnOfRules(runtime, prepared.value.stored);
@@ -131,16 +141,48 @@ export async function releaseFile(
   return ok(undefined);
 }
 
-/** Returns the table of item parameters that is released with a policy, if one is named. */
+/** The item parameters that are released with a policy, with what they were fitted for if their file states it. */
+interface GivenTable {
+  readonly probabilities: ExposureTable;
+  readonly fit: FittedTable | undefined;
+}
+
+/** Returns the table of item parameters that is released with a policy, if one is named: a fitted table, or the probabilities by themselves. */
 async function readExposureTable(
   runtime: ReleaseRuntime,
   path: string | undefined,
-): Promise<Result<ExposureTable | undefined, string>> {
+): Promise<Result<GivenTable | undefined, string>> {
   if (path === undefined) return ok(undefined);
   const file = await readJson(runtime, path);
   if (!file.ok) return file;
+  if (typeof valueAt(file.value, ['fittedFor']) === 'object') {
+    const fitted = fittedTable.safeParse(file.value);
+    return fitted.success
+      ? ok({ probabilities: fitted.data.probabilities, fit: fitted.data })
+      : err(refusal(path, schemaDefects(fitted.error, file.value)));
+  }
   const parsed = exposureTable.safeParse(file.value);
-  return parsed.success ? ok(parsed.data) : err(refusal(path, schemaDefects(parsed.error)));
+  return parsed.success
+    ? ok({ probabilities: parsed.data, fit: undefined })
+    : err(refusal(path, schemaDefects(parsed.error)));
+}
+
+/** Refuses a table that was fitted for another selection of items than the policy's. */
+function checkFit(
+  { warn }: ReleaseRuntime,
+  fit: FittedTable | undefined,
+  { document }: PreparedRecord['stored'],
+  path: string | undefined,
+): Result<undefined, string> {
+  if (path === undefined) return ok(undefined);
+  if (fit !== undefined) {
+    const defects = fitDefects(fit, selectionPolicy.parse(JSON.parse(document)));
+    return defects.length === 0 ? ok(undefined) : err(refusal(path, defects));
+  }
+  warn(
+    `warning: ${path} does not state what it was fitted for: nothing shows that it limits exposure under this policy. npm run recovery -- --exposure sympson_hetter writes tables that do`,
+  );
+  return ok(undefined);
 }
 
 /** Holds a prepared policy against a calibration; what cannot be checked is reported and stops nothing. */
@@ -150,6 +192,7 @@ async function checkAgainst(
   { key, stored }: PreparedRecord,
   path: string,
   destination: Destination,
+  fit: FittedTable | undefined,
 ): Promise<Result<undefined, string | UsageError>> {
   const parameters = calibration.endsWith('.json')
     ? await readCalibration(runtime, calibration)
@@ -158,9 +201,22 @@ async function checkAgainst(
   const policy = selectionPolicy.parse(JSON.parse(stored.document));
   const { defects, unchecked } = checkFeasibility(policy, parameters.value);
   if (defects.length > 0) return err(refusal(path, defects, ` with calibration ${calibration}`));
+  warnOfPopulation(runtime, fit, parameters.value);
   for (const line of unchecked) runtime.print(`not checked: ${line}`);
   runtime.print(`calibration ${calibration} can meet every checked requirement of the policy`);
   return ok(undefined);
+}
+
+function warnOfPopulation(
+  { warn }: ReleaseRuntime,
+  fit: FittedTable | undefined,
+  { theta }: CalibrationParameters,
+): void {
+  const { mean = theta.mean, sd = theta.sd } = fit?.fittedFor.population ?? {};
+  if (mean !== theta.mean || sd !== theta.sd)
+    warn(
+      `warning: the exposure table was fitted for learners with mean ${mean} and SD ${sd}; the calibration has mean ${theta.mean} and SD ${theta.sd}. Among other learners, more can be given the same item`,
+    );
 }
 
 /** Returns the parameters of a calibration file, which must be one that could be released. */
@@ -485,7 +541,7 @@ if (import.meta.main) {
     )
     .option(
       '--exposure-table <FILE>',
-      'item parameters of exposure control sympson_hetter, released with the policy: {"QTI identifier": probability, …}',
+      'item parameters of exposure control sympson_hetter, released with the policy: a table of npm run recovery, or {"QTI identifier": probability, …}',
       text,
     )
     .option('--dry-run', dryRun)

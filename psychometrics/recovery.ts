@@ -126,7 +126,7 @@ async function main(
     const files = [
       ['report.html', htmlReport(study)],
       ['results.json', resultsJson(study)],
-      ...(study.probabilities.size === 0 ? [] : [['exposure.json', exposureJson(study)] as const]),
+      ...(study.tables.size === 0 ? [] : [['exposure.json', exposureJson(study)] as const]),
     ] as const;
     for (const [name, content] of files) {
       const written = await write(join(out, name), content);

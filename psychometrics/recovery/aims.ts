@@ -1,4 +1,6 @@
-import { CLASSIFICATION_CONFIDENCE, DESIGN, type ExposureMethod, type StudySize } from './conditions.ts';
+import { CLASSIFICATION_CONFIDENCE, DESIGN } from './conditions.ts';
+import type { Bank, ExposureMethod, StudySize, Target } from './conditions.ts';
+import type { TargetCurve } from './equal-correctness.ts';
 import { exposureMethods } from './exposure.ts';
 import type { Figures } from './figures.ts';
 
@@ -49,6 +51,39 @@ export function evaluateExposure(
     most('overlap', figures.overlap, OVERLAP),
     most('agreement lost', without.agreement - figures.agreement, AGREEMENT_LOST),
   ];
+}
+
+/** The largest share of the length of equally correct tests for another target that tests for `unsettled_and_unmeasured` may have. */
+const EQUALLY_CORRECT_LENGTHS: Readonly<Record<Bank, Partial<Record<Target, number>>>> = {
+  'good items': { latent_state: 0.88, unsettled_components: 0.93 },
+  'weaker items': { unsettled_components: 0.955 },
+  'few KCs in scope': { unsettled_components: 0.98 },
+};
+
+/**
+ * Checks test lengths at equal correctness against the design's aims. They do not decide: the figures differ by worlds as much as from the aims.
+ */
+export function evaluateLengths(curves: readonly TargetCurve[], bar: number): readonly AimResult[] {
+  return curves
+    .filter(({ target }) => target === 'unsettled_and_unmeasured')
+    .flatMap(({ bank, comparisons }) =>
+      comparisons.flatMap(({ reference, atEqualCorrectness }): readonly AimResult[] => {
+        const limit = EQUALLY_CORRECT_LENGTHS[bank][reference];
+        if (limit === undefined || atEqualCorrectness === null) return [];
+        const { value } = atEqualCorrectness;
+        return [
+          {
+            name: `length to ${reference}, ${bank}`,
+            value,
+            least: null,
+            most: limit / bar,
+            unit: 'share',
+            met: value <= limit / bar,
+            decides: false,
+          },
+        ];
+      }),
+    );
 }
 
 /**

@@ -29,7 +29,18 @@ export interface Condition {
   readonly knowledge: Knowledge;
   /** How exposure is controlled, in addition to the policy; absent: not at all. */
   readonly exposure?: ExposureMethod;
+  /** The curve of length and correctness on which the row is a point; absent: on none. */
+  readonly curve?: Curve;
 }
+
+/** What a test that ends with its classifications is chosen for, in one kind of bank. */
+export interface Curve {
+  readonly bank: Bank;
+  readonly target: Target;
+}
+
+export type Bank = (typeof banks)[number];
+export type Target = (typeof targets)[number]['target'];
 
 export type ExposureMethod = Exposure['method'];
 
@@ -41,11 +52,16 @@ export interface StudySize extends WorldSize {
   readonly exposure?: readonly ExposureMethod[] | undefined;
 }
 
-type Limits = Pick<Constraints, 'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget'>;
+type Limits = Pick<
+  Constraints,
+  'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget' | 'unmeasuredCredit'
+>;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
 export const RANDOMESQUE = 5;
 const ENEMIES = 4;
+/** The credit of the built-in policies. */
+const CREDIT = 0.1;
 
 /** Requires one item on each of as many KCs as take two thirds of the test at most. */
 const floors = ({ kcs }: World, length: number): Limits['minima'] =>
@@ -87,6 +103,14 @@ export const policies = {
     description: 'unsettled components: first what is not classified yet',
     limits: () => ({ ...unlimited, selectionTarget: 'unsettled_components' }),
   },
+  unmeasured: {
+    description: `unsettled and unmeasured components: ${CREDIT} bits more for each that no item has measured yet`,
+    limits: () => ({
+      ...unlimited,
+      selectionTarget: 'unsettled_and_unmeasured',
+      unmeasuredCredit: CREDIT,
+    }),
+  },
   all: {
     description: 'all: all four together',
     limits: (world: World, length: number) => ({
@@ -111,11 +135,40 @@ const CALIBRATED_ON = [200, 500, 1000];
 export const CLASSIFICATION_CONFIDENCE = 0.9;
 const SCOPE = 5;
 
-/** What a test that ends with its classifications is chosen for: the rows of these groups form pairs. */
-const targets = [
-  { group: 'stop', suffix: '', policy: 'plain' },
-  { group: 'unsettled', suffix: ': unsettled first', policy: 'unsettled' },
+/** What a test that ends with its classifications is chosen for: each kind of bank has a row in each of these groups. */
+export const targets = [
+  { group: 'stop', target: 'latent_state', suffix: '', policy: 'plain' },
+  { group: 'unsettled', target: 'unsettled_components', suffix: ': unsettled first', policy: 'unsettled' },
+  {
+    group: 'unmeasured',
+    target: 'unsettled_and_unmeasured',
+    suffix: ': unsettled and unmeasured first',
+    policy: 'unmeasured',
+  },
 ] as const;
+
+/** The kinds of banks in which targets are compared. */
+export const banks = ['good items', 'weaker items', 'few KCs in scope'] as const;
+
+/** The confidence of the points of a curve in addition to that of its row, from which tests that are as correct as others are found. */
+const THRESHOLDS: Readonly<Record<Target, readonly number[]>> = {
+  // Confidence hardly changes its tests: they are long because some KC has no scored item yet.
+  latent_state: [0.95],
+  unsettled_components: [0.85, 0.95, 0.99],
+  unsettled_and_unmeasured: [0.85, 0.95, 0.99],
+};
+
+/** Returns the other points of the rows' curves. */
+export function pointsOf(rows: readonly Condition[]): readonly Condition[] {
+  return rows.flatMap((row) =>
+    (row.curve === undefined ? [] : THRESHOLDS[row.curve.target]).map((confidence): Condition => ({
+      ...row,
+      group: 'point',
+      name: `${row.name}, at ${confidence}`,
+      confidence,
+    })),
+  );
+}
 
 const CHAINS = [5, 10, 20];
 
@@ -151,13 +204,26 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     ...change,
   });
   const untilClassified = { confidence: CLASSIFICATION_CONFIDENCE, length: Math.min(items, 2 * length) };
-  const stops: readonly { readonly name: string; readonly change: Partial<Condition> }[] = [
+  const stops: readonly {
+    readonly bank: Bank;
+    readonly name: string;
+    readonly change: Partial<Condition>;
+  }[] = [
     {
+      bank: 'good items',
       name: `until classified at ${CLASSIFICATION_CONFIDENCE}, ${untilClassified.length} at most`,
       change: {},
     },
-    { name: 'weaker items, until classified', change: { quality: WEAK_ITEMS } },
-    ...(kcs > SCOPE ? [{ name: `${SCOPE} KCs in scope, until classified`, change: { scope: SCOPE } }] : []),
+    { bank: 'weaker items', name: 'weaker items, until classified', change: { quality: WEAK_ITEMS } },
+    ...(kcs > SCOPE
+      ? [
+          {
+            bank: 'few KCs in scope' as const,
+            name: `${SCOPE} KCs in scope, until classified`,
+            change: { scope: SCOPE },
+          },
+        ]
+      : []),
   ];
   /** Mistakes of the model, each for a test of full length and for one that ends as the built-in policies end it. */
   const mistakes: readonly {
@@ -200,9 +266,14 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     ...policyNames
       .filter((name) => name !== policy)
       .map((name) => vary('policy', policies[name].description, { policy: name })),
-    ...stops.flatMap(({ name, change }) =>
-      targets.map(({ group, suffix, policy: target }) =>
-        vary(group, `${name}${suffix}`, { ...untilClassified, policy: target, ...change }),
+    ...stops.flatMap(({ bank, name, change }) =>
+      targets.map(({ group, target, suffix, policy: chosen }) =>
+        vary(group, `${name}${suffix}`, {
+          ...untilClassified,
+          policy: chosen,
+          ...change,
+          curve: { bank, target },
+        }),
       ),
     ),
     vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {

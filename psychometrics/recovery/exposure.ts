@@ -1,7 +1,8 @@
-import type { Exposure } from '#functions/mastery/engine/index.ts';
-import { RANDOMESQUE, type Condition, type ExposureMethod } from './conditions.ts';
-import { sitAll } from './sit.ts';
-import { itemId } from './world.ts';
+import type { Constraints, Exposure } from '#functions/mastery/engine/index.ts';
+import { bindTable, type FittedTable } from '#shared/records/fitted-table.ts';
+import { policies, RANDOMESQUE, type Condition, type ExposureMethod } from './conditions.ts';
+import { CUT, sitAll } from './sit.ts';
+import { itemId, kcGuid, makeWorld } from './world.ts';
 
 /** The probability of passing per item, for items that do not always pass. */
 export type Probabilities = ReadonlyMap<string, number>;
@@ -42,6 +43,37 @@ function findProbabilities(condition: Condition, worldName: string): Probabiliti
     });
   }
   return table();
+}
+
+/** Returns probabilities in the form of a release, bound to the tests that they were found with. */
+export function tableOf(
+  { size, quality, length, confidence, policy, scope, population }: Condition,
+  worldName: string,
+  probabilities: Probabilities,
+): FittedTable {
+  const world = makeWorld(worldName, size, quality);
+  const { minima, maxima, enemySets = [], ...limits } = policies[policy].limits(world, length);
+  const { selectionTarget, unmeasuredCredit }: Partial<Constraints> = limits;
+  const bounds = new Map<string, { minItems?: number; maxItems?: number }>();
+  for (const { guid, items } of minima) bounds.set(guid, { minItems: items });
+  for (const { guid, items } of maxima) bounds.set(guid, { ...bounds.get(guid), maxItems: items });
+  return bindTable(
+    Object.fromEntries(probabilities),
+    {
+      maxItems: length,
+      coverageFloors: [],
+      kcCutScore: CUT,
+      confidenceThreshold: confidence,
+      eligibilityRules: {
+        ...(scope < size.kcs ? { kcScope: Array.from({ length: scope }, (_, kc) => kcGuid(kc)) } : {}),
+        ...(bounds.size === 0 ? {} : { contentConstraints: Object.fromEntries(bounds) }),
+        enemySets: enemySets.map((set) => [...set]),
+        selectionTarget,
+        unmeasuredCredit,
+      },
+    },
+    population,
+  );
 }
 
 /** How the study controls exposure by a method. */

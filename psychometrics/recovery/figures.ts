@@ -1,4 +1,4 @@
-import { bias, correlation, rootMeanSquareError, share, standardErrorOfBias } from './statistics.ts';
+import { bias, correlation, groupBy, rootMeanSquareError, share, standardErrorOfBias } from './statistics.ts';
 import type { Recovered } from './statistics.ts';
 import type { Sitting, SittingKc } from './sit.ts';
 
@@ -24,6 +24,8 @@ export interface Figures {
   readonly poolUsed: number;
   /** The largest share of learners who got the same item. */
   readonly mostExposed: number;
+  /** The same among the learners of each fifth of ability, from the lowest; NaN for a fifth without learners. */
+  readonly mostExposedByFifth: readonly number[];
   /** Share of a test that two learners of one world share, on average over all pairs. */
   readonly overlap: number;
   /** Mean number of items after every posterior was confident; NaN if tests require no confidence. */
@@ -68,6 +70,7 @@ export function figuresOf(worlds: readonly (readonly Sitting[])[], poolSize: num
     classifiedAgreement: share(classified, agrees),
     poolUsed: given / (poolSize * worlds.length),
     mostExposed: exposure.flat().reduce((a, b) => Math.max(a, b), 0),
+    mostExposedByFifth: exposedByFifth(worlds, poolSize),
     overlap: mean(worlds.map((world, n) => commonItems(exposure[n] ?? [], world.length))) / meanLength,
     idle: mean(sittings.map(({ items, confidentAfter }) => items.length - confidentAfter)),
   };
@@ -81,6 +84,24 @@ function mean(values: readonly number[]): number {
 function commonItems(rates: readonly number[], learners: number): number {
   const shared = rates.reduce((sum, rate) => sum + rate * learners * (rate * learners - 1), 0);
   return shared / (learners * (learners - 1));
+}
+
+const FIFTHS = [1, 2, 3, 4, 5] as const;
+
+/** Returns the largest share of a world's learners in a fifth of ability who got the same item. The bounds of the fifths are those of all worlds. */
+function exposedByFifth(worlds: readonly (readonly Sitting[])[], poolSize: number): readonly number[] {
+  const abilities = worlds
+    .flat()
+    .map(({ ability }) => ability)
+    .sort((a, b) => a - b);
+  const bounds = FIFTHS.slice(0, -1).map(
+    (fifth) => abilities[Math.round((fifth * abilities.length) / FIFTHS.length)] ?? Infinity,
+  );
+  const groups = worlds.map((world) => groupBy(world, bounds, ({ ability }) => ability));
+  return FIFTHS.map((_, fifth) => {
+    const rates = groups.flatMap((group) => exposures(group[fifth] ?? [], poolSize));
+    return rates.reduce((a, b) => (a >= b || Number.isNaN(b) ? a : b), NaN);
+  });
 }
 
 /** Returns, for each item of a pool, the share of the learners who got it. */

@@ -8,10 +8,20 @@ import {
   aimBounds,
   aimValue,
   coverageNote,
+  curveCells,
+  curveHead,
+  curvesTitle,
   decimals,
+  exposureCells,
+  exposureHead,
+  exposureTitle,
   interval,
   lengthRow,
   percent,
+  ratioCells,
+  ratioHead,
+  ratioLegend,
+  ratiosTitle,
   rowCells,
   rowHead,
   rowLegend,
@@ -43,11 +53,25 @@ ${study.assumptions.map((line) => markup`<li>${line}</li>`)}
 ${table('Rows', rowHead, study.rows.map(rowCells))}
 <p>${rowLegend.join(' ')}</p>
 <p>${coverageNote(study)}</p>
+<h2>Test length by selection target</h2>
+<p>${curvesTitle}.</p>
+${table(curvesTitle, columnsOf(curveHead, [1]), curveCells(study))}
+<p>${ratiosTitle}.</p>
+${table(ratiosTitle, columnsOf(ratioHead, [1, 2]), ratioCells(study))}
+<p>${ratioLegend.join(' ')}</p>
+<h2>Exposure by ability</h2>
+<p>${exposureTitle}.</p>
+${table(exposureTitle, exposureHead, exposureCells(study))}
 <h2>Charts</h2>
 <p>The charts show the first row unless they state another.</p>
 ${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, reliability, testLengths].map((draw) => draw(study))}
 </main>`,
   });
+}
+
+/** Returns the columns of a table, of which these hold words. */
+function columnsOf(head: readonly string[], words: readonly number[]): Parameters<typeof table>[1] {
+  return head.map((text, n) => (words.includes(n) ? { text } : text));
 }
 
 const met = markup`<span class="met">met</span>`;

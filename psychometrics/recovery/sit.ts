@@ -47,7 +47,8 @@ export interface SittingKc {
 /** The confidence at which rows state the share of classified KCs. */
 export const STATED_CONFIDENCE = 0.9;
 
-const CUT = 0.5;
+/** The cut score of every test. */
+export const CUT = 0.5;
 const PRECISION = 12;
 
 /** A test that is prepared for one world. */

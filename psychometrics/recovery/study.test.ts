@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateAims, evaluateExposure, reservations } from './aims.ts';
+import { evaluateAims, evaluateExposure, evaluateLengths, reservations } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { conditionsOf, DESIGN } from './conditions.ts';
+import type { TargetCurve } from './equal-correctness.ts';
 import { exposureMethodNames, exposureMethods } from './exposure.ts';
 import { figuresOf, type Figures } from './figures.ts';
 import { htmlReport } from './html-report.ts';
 import { sitAll, type Sitting } from './sit.ts';
 import { resultsJson, runStudy } from './study.ts';
-import { textReport } from './text-report.ts';
+import { curvesTitle, exposureTitle, ratiosTitle, textReport } from './text-report.ts';
 
 const settings = {
   items: 80,
@@ -68,6 +69,20 @@ describe('figures of a row', () => {
     });
     expect(figures.bias).toBeCloseTo((1.97 - 1.95) / 4, 12);
   });
+
+  it('show which share of the learners of about one ability got the same item', () => {
+    // Abilities 0 to 9 in two worlds: each fifth has two learners, both of one world but for the third.
+    const of = (ability: number, ...items: readonly number[]): Sitting => sitting({ ability, items });
+    const worlds = [
+      [of(0, 0), of(1, 0), of(2, 0), of(3, 1), of(4, 2)],
+      [of(5, 0), of(9, 2), of(8, 1, 2), of(7, 0), of(6, 1)],
+    ];
+    expect(figuresOf(worlds, 3)).toMatchObject({
+      mostExposed: 3 / 5,
+      mostExposedByFifth: [1, 1 / 2, 1, 1 / 2, 1],
+    });
+    expect(figuresOf([[of(0, 0)]], 3).mostExposedByFifth.filter((share) => share === 1)).toHaveLength(1);
+  });
 });
 
 describe('the aims', () => {
@@ -84,6 +99,7 @@ describe('the aims', () => {
     classifiedAgreement: 0.9,
     poolUsed: 1,
     mostExposed: 1,
+    mostExposedByFifth: [],
     overlap: 1,
     idle: 0,
   };
@@ -122,6 +138,32 @@ describe('the aims', () => {
     expect(missed(poor, 1.9e-12, 0.5, 40)).toEqual([]);
     const none = { ...good, bias: NaN, rmse: NaN, coverage: NaN, agreement: NaN, classifiedAgreement: NaN };
     expect(missed(none, NaN, 0.01, NaN)).toHaveLength(7);
+  });
+});
+
+describe('the aims of test length', () => {
+  const curves = (value: number | null): readonly TargetCurve[] => [
+    {
+      bank: 'good items',
+      target: 'unsettled_and_unmeasured',
+      points: [],
+      comparisons: (['latent_state', 'unsettled_components'] as const).map((reference) => ({
+        reference,
+        atEqualThreshold: { value: 0.5, interval: null },
+        atEqualCorrectness: value === null ? null : { value, interval: null },
+        right: null,
+      })),
+    },
+  ];
+
+  it('are those of the design at equal correctness, and do not decide', () => {
+    const met = (value: number, bar = 1) => evaluateLengths(curves(value), bar).map((aim) => aim.met);
+    expect(met(0.88)).toEqual([true, true]);
+    expect(met(0.881)).toEqual([false, true]);
+    expect(met(0.931)).toEqual([false, false]);
+    expect(met(0.88, 1.1)).toEqual([false, false]);
+    expect(evaluateLengths(curves(0.9), 1).some(({ decides }) => decides)).toBe(false);
+    expect(evaluateLengths(curves(null), 1)).toEqual([]);
   });
 });
 
@@ -214,6 +256,29 @@ describe('a study', () => {
     }
   });
 
+  it('compares the length of tests for each target with that of equally correct tests for another', () => {
+    expect(study.curves.map(({ bank, target }) => `${bank}: ${target}`)).toEqual(
+      ['good items', 'weaker items', 'few KCs in scope'].flatMap((bank) =>
+        ['latent_state', 'unsettled_components', 'unsettled_and_unmeasured'].map(
+          (target) => `${bank}: ${target}`,
+        ),
+      ),
+    );
+    const [state, unsettled] = study.curves;
+    expect(state?.points.find(({ threshold }) => threshold === 0.9)?.items).toBeCloseTo(
+      study.rows.find(({ group }) => group === 'stop')!.figures.meanLength,
+      12,
+    );
+    const { atEqualThreshold, atEqualCorrectness } = unsettled!.comparisons[0]!;
+    expect(atEqualCorrectness!.value).toBeGreaterThan(atEqualThreshold.value);
+    for (const { value, interval } of [atEqualThreshold, atEqualCorrectness!]) {
+      expect(interval![0]).toBeLessThanOrEqual(value);
+      expect(interval![1]).toBeGreaterThanOrEqual(value);
+    }
+    // The points between the rows are no rows.
+    expect(study.rows.some(({ group }) => group === 'point')).toBe(false);
+  });
+
   it('has weighted likelihood estimates that lean inwards less than posterior means at either end', () => {
     const groups = study.byAbility.filter(({ learners }) => learners > 5);
     const [lowest, highest] = [groups[0]!, groups.at(-1)!];
@@ -274,8 +339,9 @@ describe('the reports', () => {
       expect(text).toContain(name);
       expect(html).toContain(name);
     }
-    expect(text.match(/^(met|missed) /gm)).toHaveLength(7);
+    expect(text.match(/^(met|missed) /gm)).toHaveLength(study.aims.length);
     for (const report of [text, html]) {
+      for (const title of [curvesTitle, ratiosTitle, exposureTitle]) expect(report).toContain(title);
       expect(report).toMatch(
         /independent given ability\..* too few abilities: \d+\.\d % in chains of 5 KCs, \d+\.\d % in chains of 8 KCs/,
       );

@@ -1,7 +1,10 @@
-import { evaluateAims, evaluateExposure, reservations, type AimResult } from './aims.ts';
+import { evaluateAims, evaluateExposure, evaluateLengths, reservations, type AimResult } from './aims.ts';
 import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts';
-import { conditionsOf, type Condition, type ExposureMethod, type StudySize } from './conditions.ts';
-import { exposureMethods, SEARCH_TESTS, type Probabilities } from './exposure.ts';
+import { conditionsOf, pointsOf } from './conditions.ts';
+import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
+import { curvesOf, pointOf, type CurvePoint, type TargetCurve } from './equal-correctness.ts';
+import type { FittedTable } from '#shared/records/fitted-table.ts';
+import { exposureMethods, SEARCH_TESTS, tableOf, type Probabilities } from './exposure.ts';
 import { agrees, figuresOf, isCovered, recoveredOf, type Figures } from './figures.ts';
 import { sitAll, type Sitting } from './sit.ts';
 import { bias, calibrationError, calibrationOf, groupBy, rootMeanSquareError, share } from './statistics.ts';
@@ -69,8 +72,10 @@ export interface Study {
   readonly sample: readonly Recovered[];
   /** For the row that stops when all is classified. */
   readonly lengths: readonly LengthGroup[];
-  /** The fitted probabilities of Sympson-Hetter control by world; empty without a row of it. */
-  readonly probabilities: ReadonlyMap<string, Probabilities>;
+  /** Length and correctness of the tests that stop when all is classified, by target. */
+  readonly curves: readonly TargetCurve[];
+  /** The fitted tables of Sympson-Hetter control by world; empty without a row of it. */
+  readonly tables: ReadonlyMap<string, FittedTable>;
 }
 
 /** The other rows are only for comparison, with the first learners of each world. */
@@ -86,7 +91,8 @@ export function runStudy(
   settings: StudySettings,
   progress: (done: number, what: string) => void = () => undefined,
 ): Study {
-  const conditions = conditionsOf(settings);
+  const rowConditions = conditionsOf(settings);
+  const conditions = [...rowConditions, ...pointsOf(rowConditions)];
   const learnersOf = ({ group }: Condition): number =>
     group === 'reference' || group === 'exposure'
       ? settings.learners
@@ -110,21 +116,24 @@ export function runStudy(
 
   const rows: Row[] = [];
   const exposed = new Map<ExposureMethod, Figures>();
-  const probabilities = new Map<string, Probabilities>();
+  const tables = new Map<string, FittedTable>();
   let reference: readonly Sitting[] = [];
   let lengths: readonly LengthGroup[] = [];
+  const points: CurvePoint[] = [];
   for (const condition of conditions) {
     const learners = learnersOf(condition);
     const worlds: Sitting[][] = [];
     for (const name of worldNames) {
       const sittings: Sitting[] = [];
+      let probabilities: Probabilities | undefined;
       const method = condition.exposure && exposureMethods[condition.exposure];
       if (method?.find !== undefined) {
         progress(done / total, 'exposure parameters');
-        probabilities.set(name, method.find(condition, name));
+        probabilities = method.find(condition, name);
+        tables.set(name, tableOf(condition, name, probabilities));
         done += workOf(condition, SEARCH_TESTS);
       }
-      const exposure = method?.rule(probabilities.get(name));
+      const exposure = method?.rule(probabilities);
       for (const sitting of sitAll(condition, name, learners, exposure)) {
         progress(done / total, condition.name);
         sittings.push(sitting);
@@ -132,6 +141,8 @@ export function runStudy(
       }
       worlds.push(sittings);
     }
+    if (condition.curve !== undefined) points.push(pointOf(condition.curve, condition.confidence, worlds));
+    if (condition.group === 'point') continue;
     if (condition.group === 'reference') reference = worlds.flat();
     if (condition.group === 'stop' && lengths.length === 0) lengths = lengthsOf(worlds.flat());
     const figures = figuresOf(worlds, condition.size.items);
@@ -147,6 +158,7 @@ export function runStudy(
     kcs.map(({ posterior, mastered }) => ({ probability: posterior, happened: mastered })),
   );
   const calibration = calibrationOf(forecasts, CALIBRATION_BINS);
+  const curves = curvesOf(points, settings.seed);
   return {
     settings,
     assumptions: assumptions(GOOD_ITEMS),
@@ -158,6 +170,7 @@ export function runStudy(
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
+      ...evaluateLengths(curves, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
@@ -170,7 +183,8 @@ export function runStudy(
     calibrationError: calibrationError(calibration),
     sample: reference.slice(0, SAMPLE).map(recoveredOf),
     lengths,
-    probabilities,
+    curves,
+    tables,
   };
 }
 
@@ -222,8 +236,7 @@ function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
 const DIGITS = 9;
 
 /** Returns the fitted parameters of a method: by world a table in the form that `npm run release` takes. */
-export function exposureJson({ probabilities }: Study): string {
-  const tables = [...probabilities].map(([world, table]) => [world, Object.fromEntries(table)]);
+export function exposureJson({ tables }: Study): string {
   return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;
 }
 
@@ -233,5 +246,5 @@ export function resultsJson(study: Study): string {
     if (typeof value !== 'number') return value;
     return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
   };
-  return `${JSON.stringify({ ...study, probabilities: undefined }, rounded, 2)}\n`;
+  return `${JSON.stringify({ ...study, tables: undefined }, rounded, 2)}\n`;
 }

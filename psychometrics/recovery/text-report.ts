@@ -1,6 +1,7 @@
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { AimResult } from './aims.ts';
-import { chains } from './conditions.ts';
+import { chains, CLASSIFICATION_CONFIDENCE } from './conditions.ts';
+import type { Ratio } from './equal-correctness.ts';
 import { STATED_CONFIDENCE } from './sit.ts';
 import type { Row, Study } from './study.ts';
 
@@ -22,6 +23,17 @@ export function textReport(study: Study, paint: Paint): string {
     ...rowLegend,
     '',
     coverageNote(study),
+    '',
+    curvesTitle,
+    table(curveHead, curveCells(study), [1]),
+    '',
+    ratiosTitle,
+    table(ratioHead, ratioCells(study), [1, 2]),
+    '',
+    ...ratioLegend,
+    '',
+    exposureTitle,
+    table(exposureHead, exposureCells(study)),
     '',
     'Error of ability by known ability (SD of the prior). WLE: weighted likelihood estimate, which does not use the prior of ability',
     table(
@@ -109,7 +121,8 @@ export const rowLegend = [
   'covered: learners whose ability is within 1.96 standard errors of the score. agree: learners × KCs whose posterior is on the true side of 0.5.',
   `classified: learners × KCs classified as mastered or gap at ${STATED_CONFIDENCE}; correct: the share of those that is right. pool: items given at least once;`,
   'exposed: the largest share of learners given the same item; overlap: the share of a test that two learners have in common.',
-  'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components.',
+  'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components;',
+  'unsettled and unmeasured first: selectionTarget unsettled_and_unmeasured.',
 ] as const;
 
 /** Returns the note that the coverage of intervals depends on an assumption that prerequisites violate. */
@@ -140,10 +153,89 @@ export function rowCells({ name, figures }: Row): readonly string[] {
   ];
 }
 
+export const curvesTitle = 'Tests that stop when all KCs are classified, by what their items are chosen for';
+
+export const curveHead = ['bank', 'chosen for', 'confidence', 'items', 'mean posterior', 'right'] as const;
+
+export function curveCells({ curves }: Study): readonly (readonly string[])[] {
+  return curves.flatMap(({ bank, target, points }) =>
+    points.map(({ threshold, items, quality, right }) => [
+      bank,
+      target,
+      String(threshold),
+      decimals(items, 2),
+      decimals(quality, 4),
+      decimals(right, 4),
+    ]),
+  );
+}
+
+export const ratiosTitle = `Their length, divided by that of tests chosen for something else at confidence ${CLASSIFICATION_CONFIDENCE}`;
+
+export const ratioHead = [
+  'bank',
+  'chosen for',
+  'divided by',
+  'equal threshold',
+  '95 % interval',
+  'equal correctness',
+  '95 % interval',
+  'right',
+  'right of the other',
+] as const;
+
+export function ratioCells({ curves }: Study): readonly (readonly string[])[] {
+  return curves.flatMap(({ bank, target, comparisons }) =>
+    comparisons.map(({ reference, atEqualThreshold, atEqualCorrectness, right }) => [
+      bank,
+      target,
+      reference,
+      ...ratio(atEqualThreshold),
+      ...ratio(atEqualCorrectness),
+      ...(right ?? [NaN, NaN]).map((share) => decimals(share, 4)),
+    ]),
+  );
+}
+
+function ratio(found: Ratio | null): readonly [value: string, interval: string] {
+  if (found === null) return [decimals(NaN, 3), decimals(NaN, 3)];
+  const [low, high] = found.interval ?? [NaN, NaN];
+  return [
+    decimals(found.value, 3),
+    found.interval === null ? decimals(NaN, 3) : `${decimals(low, 3)} to ${decimals(high, 3)}`,
+  ];
+}
+
+/** The meaning of the two tables of targets. */
+export const ratioLegend = [
+  'mean posterior: over all learners × KCs in scope, of the side of 0.5 that it is on; the model’s own account of the share that is right.',
+  'equal correctness: at the confidence with which the tests have the mean posterior of the others; right: the observed shares there.',
+  '–: confidence makes no difference to the mean posterior there, or it does not go so far. 95 % intervals are from resampled worlds.',
+] as const;
+
+export const exposureTitle = 'The largest share of learners given the same item, by fifth of known ability';
+
+export const exposureHead = [
+  'row',
+  'all',
+  'lowest fifth',
+  'second',
+  'third',
+  'fourth',
+  'highest fifth',
+] as const;
+
+/** Returns the exposure of the first row and of those with exposure control. */
+export function exposureCells({ rows }: Study): readonly (readonly string[])[] {
+  return rows
+    .filter(({ group }) => group === 'reference' || group === 'exposure')
+    .map(({ name, figures }) => [name, ...[figures.mostExposed, ...figures.mostExposedByFifth].map(percent)]);
+}
+
 /** Returns one line per aim. */
 function aimLine(aim: AimResult, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
-  return `${word}  ${aim.name.padEnd(30)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
+  return `${word}  ${aim.name.padEnd(44)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
 }
 
 export function aimValue({ unit, value, least }: AimResult): string {
