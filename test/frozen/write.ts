@@ -293,7 +293,6 @@ function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRu
     'conformance, no informative item': stop(conformance, 'max_items', 'no_informative_item'),
     'conformance, completed': acknowledge(stop(conformance, 'time_budget'), event),
     'learner, first item offered': learner,
-    'learner, with its answers judged': { ...learner, personFit: 'prequential/1' },
     'learner, two outcomes consumed': addOffer(both(learner), offer(3)),
     'learner, stopped': stop(learner, 'classifications_complete'),
     'learner, record acknowledged': acknowledge(stop(learner, 'precision_target_met'), record),
