@@ -364,6 +364,10 @@ export const logCodes = {
     'The redacted trace of a run’s step. The `receiptId` of the response is its content address.',
     receiptFields,
   ),
+  ANSWERS_UNUSUAL: counted(
+    'data',
+    'Results has the result of a learner’s run whose answers contradict each other more than the calibration expects, which a limitation of its score states. About 1 % of the results of learners whom the calibration describes are so; many more mean that it does not fit, or that learners guess.',
+  ),
   FINALIZATION_REFUSED: error(
     'data',
     'Results rejected the result of a finished run. The result stays unpublished until the learner’s reference or Results is corrected.',

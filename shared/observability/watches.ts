@@ -172,6 +172,9 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     section: 'runs-wait-for-owner',
     rings: { perMinutes: 5, atLeast: 10, in: 3, of: 6 },
   },
+  ANSWERS_UNUSUAL: {
+    quiet: 'The result itself states it to those who use it, and one in 100 is due to chance.',
+  },
   FINALIZATION_REFUSED: {
     severity: 'ticket',
     title: 'Results rejects the results of finished runs',

@@ -224,7 +224,7 @@ interface components {
             readonly validFrom: components["schemas"]["Timestamp"];
             /** @description Until when the calibration is valid, exclusive; always later than `validFrom`. */
             readonly validUntil: components["schemas"]["Timestamp"];
-            /** @description What the scale does not support, in sentences for people; at least one. Show them wherever you show a score. */
+            /** @description What the scale does not support, in sentences for people; at least one. Show them wherever you show a score. A run may add its own to those of its calibration: an imprecise score, or answers that contradict each other. */
             readonly limitations: readonly string[];
         };
         /** @description The external scale that a vertical scale is tied to, and the license for it. */

@@ -60,6 +60,8 @@ export const adaptiveRunState = z.strictObject({
   clockStart: z.int().min(0).optional(),
   /** How the run names things in Caliper's events (`eventNamesOf`); tokens of earlier versions lack it. */
   eventNames: z.literal('uuid').optional(),
+  /** How a learner's run judges its answers when it stops (engine/person-fit.ts); tokens of earlier versions lack it, and nothing is judged. */
+  personFit: z.literal('prequential/1').optional(),
   resultsStudentId: identifier.optional(),
   offers: z.array(offer),
   /** How many of the offers have been consumed, and a digest of the outcomes that counted. */

@@ -6,7 +6,7 @@ import type { Estimate } from './types.ts';
 /** Gains this close to the last one kept are computed too: far more than rounding to 12 digits can make equal. */
 const MARGIN = 1e-9;
 
-/** A model prepared for `decisionGains`, with its work space: created once, used by one call at a time. */
+/** A model prepared for `decisionGains` and `successProbability`, with its work space: created once, used by one call at a time. */
 export interface DecisionModel {
   readonly model: CompiledModel;
   readonly nodes: number;
@@ -37,7 +37,7 @@ interface KcGroup {
   arePatternsKnown: boolean;
 }
 
-interface DecisionItem {
+export interface DecisionItem {
   /** Index in the model. */
   readonly index: number;
   readonly group: KcGroup;
@@ -49,8 +49,14 @@ interface DecisionItem {
   readonly capacity: number;
 }
 
-/** Prepares a model for `decisionGains`. */
-export function decisionModel(model: CompiledModel): DecisionModel {
+/**
+ * Prepares a model for `decisionGains` and `successProbability`.
+ * @param chosen the items of `items`, in this order (model indices); absent: all
+ */
+export function decisionModel(
+  model: CompiledModel,
+  chosen: readonly number[] = [...model.itemKcs.keys()],
+): DecisionModel {
   const { core, kcGuids, itemKcs } = model;
   const nodes = core.knownTheta([]).length;
   const mastery = new Float64Array(kcGuids.length * nodes);
@@ -58,8 +64,8 @@ export function decisionModel(model: CompiledModel): DecisionModel {
     for (let g = 0; g < nodes; g += 1) mastery[kc * nodes + g] = core.masteryAt(kc, g);
   const groups = new Map<string, KcGroup>();
   const mastered = new Uint8Array(kcGuids.length);
-  const items = itemKcs.map((unordered, index): DecisionItem => {
-    const kcs = unordered.toSorted((a, b) => a - b);
+  const items = chosen.map((index): DecisionItem => {
+    const kcs = (itemKcs[index] ?? []).toSorted((a, b) => a - b);
     const group = groups.get(kcs.join(' ')) ?? newGroup(kcs);
     groups.set(kcs.join(' '), group);
     const table = Float64Array.from(group.patterns.keys(), (pattern) => {
@@ -86,7 +92,7 @@ export function decisionModel(model: CompiledModel): DecisionModel {
     componentOf: new Int32Array(kcGuids.length),
     bitOf: new Int32Array(kcGuids.length),
     product: new Float64Array(nodes),
-    whole: new Uint8Array(items.length),
+    whole: new Uint8Array(itemKcs.length),
   };
 }
 
@@ -132,6 +138,18 @@ export function decisionGains(
     if (kept !== undefined) insert(kept, gain);
   }
   return isAny;
+}
+
+/** Returns P(correct) of one of the prepared items, given the posterior: the mean of its table over the patterns of its KCs. */
+export function successProbability(decision: DecisionModel, estimate: Estimate, item: DecisionItem): number {
+  const { group, table } = item;
+  locate(decision, estimate);
+  group.arePatternsKnown = false;
+  fillPatterns(decision, estimate, group);
+  let success = 0;
+  for (let pattern = 0; pattern < table.length; pattern += 1)
+    success += at(group.patterns, pattern) * at(table, pattern);
+  return success;
 }
 
 function newGroup(kcs: readonly number[]): KcGroup {

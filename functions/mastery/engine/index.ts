@@ -14,6 +14,7 @@ export type { StopCause, StoppingRules } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, SelectionContext } from './selection.ts';
 export type { Exposure } from './exposure.ts';
+export { areAnswersUnusual } from './person-fit.ts';
 export { feasibilityOf, losesMinimum, type UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, computeEvidence, type Evidence } from './run-step.ts';
 export { drawSimulatedLearner, createResponder, simulateRun, simulatedRunSeed } from './simulation.ts';

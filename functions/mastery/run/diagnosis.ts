@@ -9,6 +9,7 @@ import type { RunBasis } from './basis.ts';
 import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { BoundItem, BoundPool } from './bound-pool.ts';
 import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
+import { hasUnusualAnswers, UNUSUAL_ANSWERS } from './person-fit.ts';
 import { priorUse } from './prior-use.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -47,7 +48,8 @@ export function assess(
     elapsedMilliseconds,
     met: modelItems(bound, met),
   });
-  const diagnosis = describe(basis, outcomes, evidence, step.kind === 'stop');
+  const stopReason = step.kind === 'stop' ? step.reason : null;
+  const diagnosis = describe(basis, { ...state, stopReason }, outcomes, evidence);
   const needsContent =
     step.kind === 'offer' ||
     (policy.eligibilityRules.blueprintCoverage === 'slots' && step.reason !== step.cause);
@@ -73,10 +75,10 @@ export function excludesTooMuch({ policy, bound }: RunBasis, runtime: NamedRunti
 /** Returns only the diagnosis, for a state in which nothing is decided. */
 export function diagnose(
   basis: RunBasis,
-  { stopReason }: Pick<AdaptiveRunState, 'stopReason'>,
+  state: AdaptiveRunState,
   outcomes: readonly ScoredOutcome[],
 ): Diagnosis {
-  return describe(basis, outcomes, weighOutcomes(basis, outcomes), stopReason !== null);
+  return describe(basis, state, outcomes, weighOutcomes(basis, outcomes));
 }
 
 function weighOutcomes(
@@ -117,14 +119,14 @@ const COARSE =
 
 /** Returns whether a run has added to the limitations of its calibration. */
 export function isLimited({ limitations }: ScaleResult): boolean {
-  return [IMPRECISE, COARSE].some((added) => limitations.includes(added));
+  return [IMPRECISE, COARSE, UNUSUAL_ANSWERS].some((added) => limitations.includes(added));
 }
 
 function describe(
   { calibration, policy, bound, isAnchored }: RunBasis,
+  state: AdaptiveRunState,
   outcomes: readonly ScoredOutcome[],
   evidence: Evidence,
-  hasStopped: boolean,
 ): Diagnosis {
   const { document } = calibration;
   const items = outcomes.map((outcome) => itemOf(bound, outcome));
@@ -132,7 +134,7 @@ function describe(
   const standardError = shown(evidence.estimate.standardError);
   const { maximumReportableError = Infinity, reliabilityCeiling = 1 } = calibration.parameters;
   const isPrecise = standardError <= maximumReportableError;
-  const isPublishable = outcomes.length > 0 && (hasStopped || isPrecise);
+  const isPublishable = outcomes.length > 0 && (state.stopReason !== null || isPrecise);
   const scaleReportability = !isAnchored ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
   return {
     kcClassifications: bound.scope.map(({ guid, modelKc }, index) => ({
@@ -160,6 +162,7 @@ function describe(
               ...document.limitations,
               ...(isPrecise ? [] : [IMPRECISE]),
               ...(reliabilityCeiling < INDIVIDUAL_RELIABILITY ? [COARSE] : []),
+              ...(hasUnusualAnswers(state, calibration.model, evidence.outcomes) ? [UNUSUAL_ANSWERS] : []),
             ],
           }
         : null,

@@ -29,6 +29,7 @@ export function startState(
     scaleCalibrationChecksum: calibration.document.checksum,
     pins,
     eventNames: 'uuid',
+    ...(runMode === 'production_learner' ? { personFit: 'prequential/1' } : {}),
     ...(resultsStudentId === undefined ? {} : { resultsStudentId }),
     offers: [],
     consumed: { count: 0, digest: digestOutcomes([]) },

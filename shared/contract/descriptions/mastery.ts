@@ -264,7 +264,7 @@ const components = {
       anchor,
       validFrom,
       validUntil,
-      limitations,
+      limitations: `${limitations} A run may add its own to those of its calibration: an imprecise score, or answers that contradict each other.`,
     },
   }),
   Anchor: component(anchorSchema, {

@@ -16,7 +16,7 @@ export const resultRecordRequest = z.strictObject({
     scaleId: ownerId,
     scaleScore: z.number(),
     standardError: z.number().min(0),
-    /** All limitations of the score, if its standard error is one of them; absent otherwise. */
+    /** All limitations of the score, if the run has added one to those of its calibration; absent otherwise. */
     limitations: z.array(z.string().min(1)).min(1).optional(),
   }),
   stopReason: z.string(),

@@ -14,6 +14,7 @@ import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { found } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, Pending, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import { logUnusualAnswers } from '#functions/mastery/run/person-fit.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
@@ -73,6 +74,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
           return step;
         }
         const { state, diagnosis, renews, pending } = step.value;
+        if (!control.completed) logUnusualAnswers(log, before, state, diagnosis.scale);
         const wait = waitOf(log, state, diagnosis, pending);
         if (pending?.hasFailed === true) {
           // Only QTI can start the processing again, so the caller retries later.
