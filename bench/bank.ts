@@ -1,4 +1,4 @@
-import type { ModelParameters } from '#functions/mastery/engine/index.ts';
+import type { ModelParameters, PriorBlock } from '#functions/mastery/engine/index.ts';
 
 /** What a made-up bank is made of. */
 export interface BankSize {
@@ -7,7 +7,12 @@ export interface BankSize {
   readonly nodes: number;
   /** All items guess and slip alike: only the posterior distinguishes them, the hardest case for a choice among them. */
   readonly alike?: boolean;
+  /** For the kernel that takes blocks: chains of 5 KCs, strands of 10 with an ability of their own, or no block at all. */
+  readonly prior?: 'chains' | 'strands' | 'curves';
 }
+
+/** How many KCs a chain of `prior` has. */
+const CHAIN = 5;
 
 /** KCs that belong together: an item with several KCs takes them from one strand, as in real curricula. */
 const STRAND = 10;
@@ -16,7 +21,7 @@ const STRAND = 10;
  * A made-up bank: 60 % of the items measure one KC, 30 % two, 10 % three; every fifth has a saturated table (every KC adds something), the
  * others are DINA. The same size gives the same bank.
  */
-export function makeBank({ items, kcs, nodes, alike = false }: BankSize): ModelParameters {
+export function makeBank({ items, kcs, nodes, alike = false, prior }: BankSize): ModelParameters {
   const random = makeRandom(20_260_301);
   const between = (low: number, high: number): number => low + (high - low) * random();
   return {
@@ -44,7 +49,18 @@ export function makeBank({ items, kcs, nodes, alike = false }: BankSize): ModelP
       };
     }),
     scale: Array.from({ length: nodes }, (_, g) => 500 + 100 * (-6 + (12 * g) / (nodes - 1))),
+    ...(prior === undefined || prior === 'curves' ? {} : { blocks: blocksOf(prior, kcs) }),
   };
+}
+
+function blocksOf(prior: 'chains' | 'strands', kcs: number): readonly PriorBlock[] {
+  const length = prior === 'chains' ? CHAIN : STRAND;
+  return Array.from({ length: Math.floor(kcs / length) }, (_, b) => {
+    const own = Array.from({ length }, (__, i) => kcGuid(b * length + i));
+    return prior === 'chains'
+      ? { form: 'hierarchy', kcs: own, prerequisites: own.map((__, i) => own.slice(Math.max(0, i - 1), i)) }
+      : { form: 'strand', kcs: own, correlation: 0.7 };
+  });
 }
 
 export function kcGuid(kc: number): string {

@@ -1,6 +1,6 @@
 import type { Constraints } from '#functions/mastery/engine/index.ts';
 import { engineExample, exposureMethods } from '#test/reference/exposure-methods.ts';
-import { kcGuid } from '../bank.ts';
+import { kcGuid, type BankSize } from '../bank.ts';
 import { above, duration, guardIn, verdict, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
 import {
@@ -13,6 +13,7 @@ import {
   referenceOf,
   select,
   standard,
+  type Bank,
 } from './positions.ts';
 
 /** Aims in milliseconds, on a machine like a Lambda with one whole processor. */
@@ -25,6 +26,7 @@ const policies: readonly {
   readonly name: string;
   readonly policy: Partial<Constraints>;
   readonly alike?: boolean;
+  readonly prior?: BankSize['prior'];
 }[] = [
   { name: 'plain', policy: {} },
   { name: 'plain, all items alike', policy: {}, alike: true },
@@ -62,15 +64,26 @@ const policies: readonly {
       enemySets: range(500).map((n) => range(3).map((i) => qtiIdentifier(20 * n + i))),
     },
   },
+  ...(['curves', 'chains', 'strands'] as const).flatMap((prior) => [
+    { name: `blocks: ${prior}`, policy: {}, prior },
+    {
+      name: `blocks: ${prior}, unsettled components, half of the KCs`,
+      policy: { selectionTarget: 'unsettled_components' as const },
+      prior,
+    },
+  ]),
 ];
 
 async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
   progress('making the banks');
-  const bank = bankOf(referenceOf(isQuick));
-  const alikeBank = bankOf({ ...referenceOf(isQuick), alike: true });
-  const cases = policies.map(({ name, policy, alike = false }): Timed => {
+  const banks = new Map<string, Bank>();
+  const cases = policies.map(({ name, policy, alike = false, prior }): Timed => {
     progress(`${name}: walking through runs`);
-    const context = contextOf(alike ? alikeBank : bank, policy);
+    const key = `${alike} ${prior}`;
+    const size = { ...referenceOf(isQuick), alike };
+    const bank = banks.get(key) ?? bankOf(prior === undefined ? size : { ...size, prior });
+    banks.set(key, bank);
+    const context = contextOf(bank, policy);
     return {
       name,
       calls: positionsOf(context, isQuick ? 1 : 3).map((position) => () => select(context, position)),

@@ -26,11 +26,11 @@ export interface Bank {
 }
 
 export function bankOf(size: BankSize): Bank {
-  return bankWith(makeBank(size));
+  return bankWith(makeBank(size), size.prior === undefined ? undefined : 'ho-cdm-block-1');
 }
 
-export function bankWith(parameters: ModelParameters): Bank {
-  const compiled = compileModel(parameters);
+export function bankWith(parameters: ModelParameters, runtimeVersion?: string): Bank {
+  const compiled = compileModel(parameters, runtimeVersion);
   if (!compiled.ok)
     throw new Error(compiled.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
   const model = compiled.value;

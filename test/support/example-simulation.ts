@@ -1,4 +1,9 @@
-import { compileModel, prepareSelection, type CompiledModel } from '#functions/mastery/engine/index.ts';
+import {
+  compileModel,
+  prepareSelection,
+  type CompiledModel,
+  type PriorBlock,
+} from '#functions/mastery/engine/index.ts';
 import type { KnownProfile, SimulatedTest } from '#functions/mastery/simulation/recovery.ts';
 
 // A small test and profiles for it, made of whole numbers and their quotients; only tests import it.
@@ -7,12 +12,18 @@ const NODES = 21;
 const KCS = 6;
 const ITEMS = 60;
 
-/** @param shape `tiedKcs`: how many KCs every third item ties together; `areAlike`: items of one KC all have the same table */
+/** @param shape `tiedKcs`: how many KCs every third item ties together; `areAlike`: items of one KC all have the same table; `blocks`: for the kernel that takes them */
 export function exampleModel({
   items = ITEMS,
   tiedKcs = 2,
   areAlike = false,
-}: { readonly items?: number; readonly tiedKcs?: number; readonly areAlike?: boolean } = {}): CompiledModel {
+  blocks,
+}: {
+  readonly items?: number;
+  readonly tiedKcs?: number;
+  readonly areAlike?: boolean;
+  readonly blocks?: readonly PriorBlock[];
+} = {}): CompiledModel {
   const guid = (k: number): string => `kc-${k % KCS}`;
   const model = compileModel(
     {
@@ -32,8 +43,9 @@ export function exampleModel({
             },
       ),
       scale: Array.from({ length: NODES }, (_, g) => 300 + 20 * g),
+      blocks,
     },
-    'ho-cdm-grid-1',
+    blocks === undefined ? 'ho-cdm-grid-1' : 'ho-cdm-block-1',
   );
   if (!model.ok) throw new Error(JSON.stringify(model.error));
   return model.value;

@@ -77,7 +77,7 @@ export interface SimulatedLearner {
 
 /**
  * Draws a simulated learner, given known mastery probabilities: first a theta node from the posterior given `known`; then each known KC with its own
- * probability, and each other KC with its probability at that node.
+ * probability, and each other KC with its probability at that node. In a block, each KC has its probability given those drawn before it.
  */
 export function drawSimulatedLearner(
   model: CompiledModel,
@@ -86,9 +86,12 @@ export function drawSimulatedLearner(
 ): SimulatedLearner {
   const theta = model.core.knownTheta(known);
   const node = pick(theta, uniform(name, 'theta'));
+  const chance = (kc: number): number => uniform(name, 'kc', model.kcGuids[kc] ?? '');
+  if (model.core.drawPattern !== undefined)
+    return { name, node, mastered: model.core.drawPattern(known, node, chance) };
   const probabilities = new Map(known.map(({ kc, probability }) => [kc, probability]));
-  const mastered = Uint8Array.from(model.kcGuids, (guid, kc) =>
-    Number(uniform(name, 'kc', guid) < (probabilities.get(kc) ?? model.core.masteryAt(kc, node))),
+  const mastered = Uint8Array.from(model.kcGuids, (_, kc) =>
+    Number(chance(kc) < (probabilities.get(kc) ?? model.core.masteryAt(kc, node))),
   );
   return { name, node, mastered };
 }

@@ -140,7 +140,7 @@ export interface Kernel {
   readonly binaryEntropy: (probability: number) => number;
 }
 
-/** One model inside a kernel. The functions share scratch memory: they are synchronous and keep nothing between calls. */
+/** One model inside a kernel. The functions share scratch memory and are synchronous: what they keep between calls changes no result. */
 export interface KernelModel {
   /** Whether every derived number is finite: false if the theta grid has no usable prior. */
   readonly usable: boolean;

@@ -155,6 +155,25 @@ it('an error that equals the tolerance is within it, a single one of the next nu
   expect([within(25), within(25.000000000001)]).toEqual([true, false]);
 });
 
+it('refuses a profile that masters a component without its prerequisite [MA-195]', () => {
+  const model = exampleModel({
+    blocks: [{ form: 'hierarchy', kcs: ['kc-2', 'kc-0', 'kc-1'], prerequisites: [[], ['kc-2'], ['kc-0']] }],
+  });
+  const scope = model.kcGuids.map((guid, modelKc) => ({ guid, uri: `https://case/${guid}`, modelKc }));
+  const read = (knownMastery: Record<string, number>) =>
+    readProfiles([{ syntheticProfileId: 'synthetic:1', knownMastery }], model, {
+      scope,
+      numericPrecision: 12,
+    });
+  expect(read({ 'kc-1': 1, 'kc-2': 0 })).toMatchObject(err({ status: 422, code: 'calibration-invalid' }));
+  for (const possible of [
+    { 'kc-1': 0.9, 'kc-2': 0.1 },
+    { 'kc-1': 0, 'kc-2': 1 },
+    { 'kc-1': 1, 'kc-5': 0 },
+  ])
+    expect(read(possible)).toMatchObject({ ok: true });
+});
+
 describe('profiles in the numbering of a model', () => {
   const model = exampleModel();
   const scope = model.kcGuids

@@ -33,12 +33,13 @@ export interface KnownProfile {
 
 /**
  * Reads profiles for a model. Returns 422 `calibration-invalid` for a knowledge component without parameters in the calibration, or that policy and
- * pool do not measure: the service has not asked CASE about it, so a trace with it would be incomplete [MA-013, MA-195].
+ * pool do not measure: the service has not asked CASE about it, so a trace with it would be incomplete [MA-013, MA-195]. It does so too for a profile
+ * that the calibration rules out: no learner of its model could be simulated.
  * @param test the KCs that it measures, and the decimal significant digits at which probabilities are read [MA-041]
  */
 export function readProfiles(
   profiles: readonly SyntheticProfile[],
-  model: Pick<CompiledModel, 'kcIndex'>,
+  model: Pick<CompiledModel, 'kcIndex' | 'core'>,
   test: { readonly scope: readonly ScopedKc[]; readonly numericPrecision: number },
 ): Result<readonly KnownProfile[], Problem> {
   const measured = new Set(test.scope.map(({ modelKc }) => modelKc));
@@ -53,7 +54,12 @@ export function readProfiles(
         return refuseCalibration('A profile names a knowledge component that the test does not measure.');
       known.push({ kc, probability: roundSignificant(probability, test.numericPrecision) });
     }
-    read.push({ syntheticProfileId, known: known.toSorted((a, b) => a.kc - b.kc) });
+    known.sort((a, b) => a.kc - b.kc);
+    if (model.core.admits?.(known) === false)
+      return refuseCalibration(
+        'The calibration rules out the known mastery of a profile, such as a knowledge component without its prerequisites.',
+      );
+    read.push({ syntheticProfileId, known });
   }
   return ok(read);
 }

@@ -25,7 +25,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: '3df2b07c40ec3fa5a1542abf28a8f5247fd95210abc6039686273bbda21cd846' },
+    { kernel: hoCdmBlock1, sourceHash: 'de8f6773416527cfbfa44eacdafd74aac1da7febe34a4c13b4aa976fbaf10e47' },
   ],
 ]);
 

@@ -149,6 +149,46 @@ function connect(model: BlockModel, outcomes: readonly Outcome[]): readonly Link
   return [...components.values()];
 }
 
+/** Lists the possible patterns of a component with their prior probabilities, as `Component.rows` contains those of the posterior. */
+function patternPriors(
+  { nodes, blocks }: BlockModel,
+  masks: Linked['masks'],
+): Pick<Component, 'parts' | 'codes' | 'rows'> {
+  let codes = new Int32Array(1);
+  let rows = new Float64Array(nodes).fill(1);
+  let bits = 0;
+  const parts: Part[] = [];
+  for (const [index, mask] of masks) {
+    const block = blocks[index] as Block;
+    const marginal = block.marginal(mask);
+    const count = codes.length;
+    parts.push({ index, block, mask, marginal, stride: count });
+    const longer = new Int32Array(count * marginal.patterns.length);
+    const places = placesOf(mask);
+    for (let i = 0; i < marginal.patterns.length; i += 1) {
+      const pattern = integerAt(marginal.patterns, i);
+      let own = 0;
+      for (let bit = 0; bit < places.length; bit += 1)
+        own |= ((pattern >>> (places[bit] ?? 0)) & 1) << (bits + bit);
+      for (let n = 0; n < count; n += 1) longer[i * count + n] = integerAt(codes, n) | own;
+    }
+    bits += places.length;
+    codes = longer;
+    rows = productsOf(nodes, rows, marginal.rows);
+  }
+  return { parts, codes, rows };
+}
+
+/** Multiplies each row of the first table by each of the second, which changes more slowly. */
+function productsOf(nodes: number, first: Float64Array, second: Float64Array): Float64Array<ArrayBuffer> {
+  const products = new Float64Array((first.length / nodes) * second.length);
+  let to = 0;
+  for (let j = 0; j < second.length; j += nodes)
+    for (let i = 0; i < first.length; i += nodes)
+      for (let g = 0; g < nodes; g += 1, to += 1) products[to] = at(first, i + g) * at(second, j + g);
+  return products;
+}
+
 /** Multiplies the weights of the theta nodes by P(answers of the component | node), up to one common factor. */
 function solveComponent(
   model: BlockModel,
@@ -157,55 +197,29 @@ function solveComponent(
   nodeExponents: Int32Array,
 ): Component {
   const { nodes } = model;
-  const kcs: number[] = [];
-  for (const [index, mask] of masks)
-    for (const place of placesOf(mask)) kcs.push(model.blocks[index]?.kcs[place] ?? -1);
+  const kcs = [...masks].flatMap(([index, mask]) =>
+    placesOf(mask).map((place) => (model.blocks[index] as Block).kcs[place] ?? -1),
+  );
   if (kcs.length > MAXIMUM_COMPONENT_KCS)
     throw new RangeError(`estimate: the answers tie ${kcs.length} KCs together`);
-
-  let codes = new Int32Array(1);
-  let rows = new Float64Array(nodes).fill(1);
-  let bits = 0;
-  const parts: Part[] = [];
-  for (const [index, mask] of masks) {
-    const block = model.blocks[index] as Block;
-    const marginal = block.marginal(mask);
-    const count = codes.length;
-    parts.push({ index, block, mask, marginal, stride: count });
-    const longer = new Int32Array(count * marginal.patterns.length);
-    const products = new Float64Array(longer.length * nodes);
-    const places = placesOf(mask);
-    marginal.patterns.forEach((pattern, i) => {
-      const own = places.reduce((sum, place, bit) => sum | (((pattern >>> place) & 1) << (bits + bit)), 0);
-      for (let n = 0; n < count; n += 1) {
-        longer[i * count + n] = integerAt(codes, n) | own;
-        const offset = (i * count + n) * nodes;
-        for (let g = 0; g < nodes; g += 1)
-          products[offset + g] = at(rows, n * nodes + g) * at(marginal.rows, i * nodes + g);
-      }
-    });
-    bits += places.length;
-    codes = longer;
-    rows = products;
-  }
-
+  const { parts, codes, rows } = patternPriors(model, masks);
   const likelihood = patternLikelihood(model, kcs, codes, outcomes);
-  const normalizer = new Float64Array(nodes);
-  for (let n = 0; n < codes.length; n += 1) {
-    const factor = at(likelihood.values, n);
-    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
-      normalizer[g] = at(normalizer, g) + at(rows, i) * factor;
+  const normalizer = sumsOf(nodes, rows, likelihood.values);
+  const unsafe: number[] = [];
+  for (let g = 0; g < nodes; g += 1) if (at(normalizer, g) < SAFE) unsafe.push(g);
+  const columns = unsafe.map((g) => {
+    const priors = Float64Array.from(codes, (_, n) => at(rows, n * nodes + g));
+    return { g, ...columnByLogarithms(priors, likelihood.logarithms) };
+  });
+  const inverse = normalizer.map((total) => (total < SAFE ? 0 : 1 / total));
+  weighRows(rows, likelihood.values, inverse);
+  for (const { g, column, total, steps } of columns) {
+    column.forEach((value, n) => (rows[n * nodes + g] = value));
+    normalizer[g] = total;
+    nodeExponents[g] = integerAt(nodeExponents, g) + steps;
   }
   for (let g = 0; g < nodes; g += 1) {
-    const total = at(normalizer, g);
-    if (total < SAFE) {
-      divideByLogarithms(rows, likelihood.logarithms, g, nodeWeights, nodeExponents);
-      continue;
-    }
-    const inverse = 1 / total;
-    for (let n = 0, i = g; n < codes.length; n += 1, i += nodes)
-      rows[i] = Math.min(1, at(rows, i) * at(likelihood.values, n) * inverse);
-    const value = at(nodeWeights, g) * total;
+    const value = at(nodeWeights, g) * at(normalizer, g);
     const isSmall = value < INVERSE_STEP && value > 0;
     nodeWeights[g] = isSmall ? value * STEP : value;
     if (isSmall) nodeExponents[g] = integerAt(nodeExponents, g) - 1;
@@ -213,26 +227,40 @@ function solveComponent(
   return { parts, kcs, codes, rows, weights: new Float64Array(codes.length) };
 }
 
-/** A pattern may be impossible at one node while its likelihood hides all others there: then products leave the range of doubles, and logarithms do not. */
-function divideByLogarithms(
-  rows: Float64Array,
+/** Returns P(answers | node). */
+function sumsOf(nodes: number, rows: Float64Array, likelihood: Float64Array): Float64Array {
+  const sums = new Float64Array(nodes);
+  for (let n = 0; n < likelihood.length; n += 1) {
+    const factor = at(likelihood, n);
+    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1) sums[g] = at(sums, g) + at(rows, i) * factor;
+  }
+  return sums;
+}
+
+function weighRows(rows: Float64Array, likelihood: Float64Array, inverse: Float64Array): void {
+  const nodes = inverse.length;
+  for (let n = 0; n < likelihood.length; n += 1) {
+    const factor = at(likelihood, n);
+    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
+      rows[i] = Math.min(1, at(rows, i) * factor * at(inverse, g));
+  }
+}
+
+/**
+ * P(pattern | node, answers) of each pattern at one node where products leave the range of doubles: the likelihood hides all patterns that are
+ * possible there. Their sum before it was divided out is total * STEP^steps.
+ */
+function columnByLogarithms(
+  priors: Float64Array,
   logarithms: Float64Array,
-  node: number,
-  nodeWeights: Float64Array,
-  nodeExponents: Int32Array,
-): void {
-  const nodes = nodeWeights.length;
-  const exponents = logarithms.map((likelihood, n) => likelihood + log(at(rows, n * nodes + node)));
+): { readonly column: Float64Array; readonly total: number; readonly steps: number } {
+  const exponents = logarithms.map((likelihood, n) => likelihood + log(at(priors, n)));
   const highest = exponents.reduce((a, b) => Math.max(a, b), -Infinity);
   const values = exponents.map((exponent) => exp(exponent - highest));
-  let total = 0;
-  for (const value of values) total += value;
-  values.forEach((value, n) => {
-    rows[n * nodes + node] = value / total;
-  });
+  let sum = 0;
+  for (const value of values) sum += value;
   const steps = Math.ceil(highest / LOG_STEP);
-  nodeWeights[node] = at(nodeWeights, node) * total * exp(highest - steps * LOG_STEP);
-  nodeExponents[node] = integerAt(nodeExponents, node) + steps;
+  return { column: values.map((value) => value / sum), total: sum * exp(highest - steps * LOG_STEP), steps };
 }
 
 /**

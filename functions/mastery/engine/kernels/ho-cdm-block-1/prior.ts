@@ -27,10 +27,12 @@ export interface Block {
   readonly marginal: (mask: number) => Marginal;
   /** P(all KCs of the mask mastered | node) of each node. */
   readonly all: (mask: number) => Float64Array;
-  /** P(those of the mask's KCs mastered that the pattern contains, and no others | node). */
-  readonly probability: (mask: number, pattern: number, node: number) => number;
   /** P(all KCs of `rest` mastered | pattern of the KCs of `mask`, node), in the layout of `marginal(mask).rows`; the masks share no KC. */
   readonly conditional: (mask: number, rest: number) => Float64Array;
+  /** As `marginal`, together with the event that of the KCs of `fixed` exactly those of `pattern` are mastered; the masks share no KC. */
+  readonly joint: (mask: number, fixed: number, pattern: number) => Marginal;
+  /** P(of the mask's KCs exactly those of the pattern mastered | node). */
+  readonly probability: (mask: number, pattern: number, node: number) => number;
 }
 
 /** The parameters as flat arrays, with the prior in blocks. `mastery` contains the marginal probabilities of all KCs. */
@@ -42,7 +44,7 @@ export interface BlockModel extends CompiledParameters {
   readonly placeOf: Int32Array;
 }
 
-/** Lays parameters without defects out. It works out each KC's own probabilities; the rest of a block only once it is needed. */
+/** Lays parameters without defects out. It works out each KC's own probabilities; the joint ones of a block only once they are needed. */
 export function compileBlocks(parameters: ModelParameters): BlockModel {
   const layout = compileParameters(parameters);
   const { nodes, kcCount } = layout;
@@ -67,14 +69,13 @@ export function compileBlocks(parameters: ModelParameters): BlockModel {
       rows.set(chance, nodes);
       return { patterns: Int32Array.of(0, 1), rows };
     };
-    blocks.push(makeBlock(nodes, [kc], listed(nodes, 1, full), cache));
+    blocks.push(makeBlock(nodes, [kc], listed(nodes, full), cache));
   }
   for (const { own, kcs, block } of members) {
     const made = makeBlock(nodes, kcs, formOf(parameters, layout, block, own, kcs, cache), cache);
     blocks.push(made);
     kcs.forEach((kc, place) => mastery.set(made.all(1 << place), kc * nodes));
   }
-  cache.clear();
   blocks.sort((a, b) => (a.kcs[0] ?? 0) - (b.kcs[0] ?? 0));
   const blockOf = new Int32Array(kcCount);
   const placeOf = new Int32Array(kcCount);
@@ -87,34 +88,37 @@ export function compileBlocks(parameters: ModelParameters): BlockModel {
   return { ...layout, mastery, blocks, blockOf, placeOf };
 }
 
-/** What a form of prior must be able to compute; `makeBlock` keeps the results. */
-type Form = Pick<Block, 'marginal' | 'all' | 'probability'>;
+/** What a form of prior must be able to compute; `makeBlock` keeps results. `all` is present where there is a shorter way than `joint`. */
+type Form = Pick<Block, 'joint' | 'probability'> & Partial<Pick<Block, 'all'>>;
 
 function makeBlock(nodes: number, kcs: readonly number[], form: Form, { memo }: Cache): Block {
-  const marginal = memo(form.marginal, ({ rows }) => rows.length);
-  const conditional = (key: number): Float64Array => {
-    const mask = key >>> 12;
+  const { joint, probability, all = (mask) => joint(0, mask, mask).rows } = form;
+  const marginal = memo(
+    (mask) => joint(mask, 0, 0),
+    ({ rows }) => rows.length,
+  );
+  const lengthOf = (rows: Float64Array): number => rows.length;
+  const conditionals = memo((key) => {
     const rest = key & 4095;
-    const given = marginal(mask);
-    const both = marginal(mask | rest);
+    const given = marginal(key >>> 12);
+    const both = joint(key >>> 12, rest, rest);
     const ratios = new Float64Array(given.rows.length);
-    given.patterns.forEach((pattern, index) => {
-      const joint = both.patterns.indexOf(pattern | rest);
-      if (joint < 0) return;
+    both.patterns.forEach((pattern, index) => {
+      const start = given.patterns.indexOf(pattern) * nodes;
       for (let g = 0; g < nodes; g += 1) {
-        const weight = at(given.rows, index * nodes + g);
-        if (weight > 0) ratios[index * nodes + g] = Math.min(1, at(both.rows, joint * nodes + g) / weight);
+        const weight = at(given.rows, start + g);
+        if (weight > 0) ratios[start + g] = Math.min(1, at(both.rows, index * nodes + g) / weight);
       }
     });
     return ratios;
-  };
-  const conditionals = memo(conditional, (rows) => rows.length);
+  }, lengthOf);
   return {
     kcs,
     marginal,
-    all: memo(form.all, (rows) => rows.length),
-    probability: form.probability,
+    all: memo((mask) => all(mask).map((value) => Math.min(1, value)), lengthOf),
     conditional: (mask, rest) => conditionals((mask << 12) | rest),
+    joint,
+    probability,
   };
 }
 
@@ -133,7 +137,7 @@ function formOf(
   const { memo } = cache;
   const keeping = (full: () => Marginal): Form => {
     const kept = memo(full, ({ rows }) => rows.length);
-    return listed(nodes, kcs.length, () => kept(0));
+    return listed(nodes, () => kept(0));
   };
   switch (block.form) {
     case 'hierarchy': {
@@ -173,27 +177,19 @@ function thetaPoints({ nodes, min, max }: ModelParameters['theta']): Float64Arra
 }
 
 /** A prior given as the list of its possible patterns. */
-function listed(nodes: number, kcCount: number, full: () => Marginal): Form {
-  const everything = (1 << kcCount) - 1;
+function listed(nodes: number, full: () => Marginal): Form {
   return {
-    marginal: (mask) => {
+    joint: (mask, fixed, wanted) => {
       const whole = full();
-      if (mask === everything) return whole;
-      const patterns = Int32Array.from(new Set(whole.patterns.map((pattern) => pattern & mask))).sort();
+      const chosen = [...whole.patterns.keys()].filter(
+        (n) => (integerAt(whole.patterns, n) & fixed) === wanted,
+      );
+      const ownOf = (n: number): number => integerAt(whole.patterns, n) & mask;
+      const patterns = Int32Array.from(new Set(chosen.map(ownOf))).sort();
       const index = new Map(Array.from(patterns, (pattern, i) => [pattern, i]));
       const rows = new Float64Array(patterns.length * nodes);
-      whole.patterns.forEach((pattern, i) => {
-        addRow(rows, (index.get(pattern & mask) ?? -1) * nodes, whole.rows, i * nodes, nodes);
-      });
+      for (const n of chosen) addRow(rows, (index.get(ownOf(n)) ?? -1) * nodes, whole.rows, n * nodes, nodes);
       return { patterns, rows };
-    },
-    all: (mask) => {
-      const { patterns, rows } = full();
-      const row = new Float64Array(nodes);
-      patterns.forEach((pattern, i) => {
-        if ((pattern & mask) === mask) addRow(row, 0, rows, i * nodes, nodes);
-      });
-      return row.map((value) => Math.min(1, value));
     },
     probability: (mask, wanted, node) => {
       const { patterns, rows } = full();
@@ -364,20 +360,29 @@ const strandWeights = ((): Float64Array => {
 /** @param curves for each KC of the block: P(mastered) at z * nodes + g */
 function strandForm(nodes: number, curves: (place: number) => Float64Array): Form {
   return {
-    marginal: (mask) => {
+    joint: (mask, fixed, wanted) => {
       const places = placesOf(mask);
       const size = 1 << places.length;
       const rows = new Float64Array(size * nodes);
       const table = new Float64Array(size * nodes);
       for (let z = 0; z < STRAND_NODES; z += 1) {
+        const first = z * nodes;
         table.fill(at(strandWeights, z), 0, nodes);
+        for (const place of placesOf(fixed)) {
+          const curve = curves(place);
+          const isMastered = ((wanted >>> place) & 1) === 1;
+          for (let g = 0; g < nodes; g += 1) {
+            const pi = at(curve, first + g);
+            table[g] = at(table, g) * (isMastered ? pi : 1 - pi);
+          }
+        }
         places.forEach((place, bit) => {
           const half = (1 << bit) * nodes;
           const curve = curves(place);
           for (let low = 0; low < half; low += nodes)
             for (let g = 0; g < nodes; g += 1) {
               const value = at(table, low + g);
-              const pi = at(curve, z * nodes + g);
+              const pi = at(curve, first + g);
               table[low + half + g] = value * pi;
               table[low + g] = value * (1 - pi);
             }
@@ -390,17 +395,6 @@ function strandForm(nodes: number, curves: (place: number) => Float64Array): For
         patterns[pattern] = integerAt(patterns, pattern & (pattern - 1)) | (1 << (places[lowest] ?? 0));
       }
       return { patterns, rows };
-    },
-    all: (mask) => {
-      const places = placesOf(mask);
-      const sums = new Float64Array(nodes);
-      const row = new Float64Array(nodes);
-      for (let z = 0; z < STRAND_NODES; z += 1) {
-        row.fill(at(strandWeights, z));
-        for (const place of places) multiplyRow(row, curves(place), z * nodes);
-        addRow(sums, 0, row, 0, nodes);
-      }
-      return sums.map((value) => Math.min(1, value));
     },
     probability: (mask, pattern, node) => {
       const places = placesOf(mask);
@@ -432,7 +426,6 @@ interface Cache {
     make: (key: number) => T,
     sizeOf: (result: T) => number,
   ) => (key: number) => T;
-  readonly clear: () => void;
 }
 
 function createCache(): Cache {
@@ -443,7 +436,6 @@ function createCache(): Cache {
     numbers = 0;
   };
   return {
-    clear,
     memo: (make, sizeOf) => {
       const results = new Map<number, ReturnType<typeof make>>();
       maps.push(results);

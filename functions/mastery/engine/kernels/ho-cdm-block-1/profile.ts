@@ -1,66 +1,79 @@
 import type { KnownMastery } from '../../types.ts';
 import { exp, log } from '../ho-cdm-grid-1/arithmetic.ts';
 import { at, integerAt } from '../ho-cdm-grid-1/arrays.ts';
-import { normalize, scaleOf } from './posterior.ts';
+import { normalize } from './posterior.ts';
 import type { Block, BlockModel } from './prior.ts';
 
-/** The known KCs of one block, and how likely each of their patterns is that the prior admits: the product of the known probabilities, normalized. */
+/** What is known about the KCs of one block. */
 interface Known {
   readonly block: Block;
   readonly mask: number;
+  /** The patterns of the known KCs that the prior admits, and the probability of each: the product of the known ones, normalized. */
   readonly patterns: Int32Array;
   readonly shares: Float64Array;
 }
 
-/** Returns what is known block by block, in the order of the blocks; a block whose prior admits no pattern that the knowledge leaves has shares of NaN. */
-function knownBlocks(model: BlockModel, mastery: readonly KnownMastery[]): readonly Known[] {
-  const { blocks, blockOf, placeOf } = model;
+/** A profile: what is known block by block, in the order of the blocks, and theta given that. */
+interface Profile {
+  readonly blocks: readonly Known[];
+  /** p(g | known mastery), in proportion to w_g * product over blocks of exp(sum over S of q(S) log P(S | g)); NaN if the prior does not admit it. */
+  readonly theta: Float64Array;
+}
+
+/** Profiles by the array that contains what is known: each is drawn from again and again. */
+export type Profiles = WeakMap<readonly KnownMastery[], Profile>;
+
+/** Returns the profile of the known mastery. */
+export function profileOf(
+  model: BlockModel,
+  profiles: Profiles,
+  mastery: readonly KnownMastery[],
+): Profile {
+  const profile = profiles.get(mastery) ?? makeProfile(model, mastery);
+  profiles.set(mastery, profile);
+  return profile;
+}
+
+function makeProfile(model: BlockModel, mastery: readonly KnownMastery[]): Profile {
+  const { nodes, blocks, blockOf, placeOf } = model;
+  const logarithms = model.prior.map(log);
   const byBlock = Map.groupBy(mastery, ({ kc }) => integerAt(blockOf, kc));
-  return [...byBlock.keys()]
-    .sort((a, b) => a - b)
-    .map((index) => {
-      const block = blocks[index] as Block;
-      const own = (byBlock.get(index) ?? [])
-        .map(({ kc, probability }) => ({ place: integerAt(placeOf, kc), probability }))
-        .sort((a, b) => a.place - b.place);
-      const mask = own.reduce((sum, { place }) => sum | (1 << place), 0);
-      const { patterns } = block.marginal(mask);
-      const logarithms = Float64Array.from(patterns, (pattern) =>
-        own.reduce(
-          (sum, { place, probability }) =>
-            sum + log((pattern >>> place) & 1 ? probability : 1 - probability),
+  const known = [...byBlock].sort(([a], [b]) => a - b).map(([index, own]): Known => {
+    const block = blocks[index] as Block;
+    const members = own
+      .map(({ kc, probability }) => ({ bit: 1 << integerAt(placeOf, kc), probability }))
+      .sort((a, b) => a.bit - b.bit);
+    const open = members.filter(({ probability }) => probability > 0 && probability < 1);
+    const mask = maskOf(members);
+    const certain = maskOf(members.filter(({ probability }) => probability === 1));
+    const { patterns, rows } = block.joint(maskOf(open), mask & ~maskOf(open), certain);
+    const shares = fromLogarithms(
+      Float64Array.from(patterns, (pattern) =>
+        open.reduce(
+          (sum, { bit, probability }) =>
+            sum + log((pattern & bit) === 0 ? 1 - probability : probability),
           0,
         ),
-      );
-      return { block, mask, patterns, shares: fromLogarithms(logarithms) };
+      ),
+    );
+    shares.forEach((share, n) => {
+      for (let g = 0; g < nodes; g += 1)
+        logarithms[g] = at(logarithms, g) + share * log(at(rows, n * nodes + g));
     });
+    if (shares.length === 0) logarithms.fill(-Infinity);
+    return { block, mask, patterns: patterns.map((pattern) => pattern | certain), shares };
+  });
+  return { blocks: known, theta: fromLogarithms(logarithms) };
+}
+
+function maskOf(members: readonly { readonly bit: number }[]): number {
+  return members.reduce((mask, { bit }) => mask | bit, 0);
 }
 
 /** Returns weights that sum to 1; NaN if all logarithms are -Infinity. */
 function fromLogarithms(logarithms: Float64Array): Float64Array {
   const highest = logarithms.reduce((a, b) => Math.max(a, b), -Infinity);
   return normalize(logarithms.map((value) => exp(value - highest)));
-}
-
-/** p(g | known mastery), in proportion to w_g * product over blocks of exp(sum over S of q(S) log P(S | g)); NaN if the prior does not admit it. */
-export function knownTheta(model: BlockModel, mastery: readonly KnownMastery[]): Float64Array {
-  const { nodes } = model;
-  const logarithms = model.prior.map(log);
-  for (const { block, mask, patterns, shares } of knownBlocks(model, mastery)) {
-    const { rows } = block.marginal(mask);
-    for (let n = 0; n < patterns.length; n += 1) {
-      const share = at(shares, n);
-      if (share === 0) continue;
-      for (let g = 0; g < nodes; g += 1)
-        logarithms[g] = at(logarithms, g) + share * log(at(rows, n * nodes + g));
-    }
-  }
-  return fromLogarithms(logarithms);
-}
-
-/** E(V | known mastery). */
-export function knownScale(model: BlockModel, mastery: readonly KnownMastery[]): number {
-  return scaleOf(model, knownTheta(model, mastery)).scaleScore;
 }
 
 /**
@@ -71,16 +84,16 @@ export function knownScale(model: BlockModel, mastery: readonly KnownMastery[]):
  */
 export function drawPattern(
   model: BlockModel,
-  mastery: readonly KnownMastery[],
+  profile: Profile,
   node: number,
   chance: (kc: number) => number,
 ): Uint8Array {
   const mastered = new Uint8Array(model.kcCount);
-  const knownOf = new Map(knownBlocks(model, mastery).map((known) => [known.block, known]));
+  const knownOf = new Map(profile.blocks.map((known) => [known.block, known]));
   for (const block of model.blocks) {
     const known = knownOf.get(block);
     let [mask, pattern] = [0, 0];
-    /** @param likelihood returns how likely these KCs, and of them exactly the pattern, are in proportion */
+    /** @param likelihood returns how likely it is that of these KCs exactly those of the pattern are mastered, in proportion */
     const draw = (place: number, likelihood: (mask: number, pattern: number) => number): void => {
       const bit = 1 << place;
       const kc = block.kcs[place] as number;
@@ -95,8 +108,7 @@ export function drawPattern(
         if ((known.mask >>> place) & 1) draw(place, (of, exactly) => shareOf(known, of, exactly));
       });
     block.kcs.forEach((_, place) => {
-      if (!((mask >>> place) & 1))
-        draw(place, (of, exactly) => (of === 0 ? 1 : block.probability(of, exactly, node)));
+      if (!((mask >>> place) & 1)) draw(place, (of, exactly) => block.probability(of, exactly, node));
     });
   }
   return mastered;
