@@ -363,6 +363,42 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
   ];
 }
 
+/** Parameters with a block of each form, on the grid of the sample. */
+function parametersOfBlocks(): Record<string, unknown> {
+  const guid = (n: number): string => `c0000000-0000-4000-8000-00000000001${n}`;
+  const guids = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => guid(from + n));
+  const support = { learners: 500, bicGain: 40 };
+  return {
+    ...sampleParameters(),
+    // The patterns of the last two blocks have probabilities of their own.
+    kcs: guids(0, 9).map((kc, n) => ({
+      guid: kc,
+      uri: `https://case.example/ims/case/v1p1/CFItems/${kc}`,
+      ...(n < 5 ? { slope: 1.5, location: (n - 2) / 2 } : {}),
+    })),
+    blocks: [
+      { form: 'hierarchy', kcs: guids(0, 2), prerequisites: [[], guids(0, 1)], support },
+      { form: 'strand', kcs: guids(2, 5), correlation: 0.7 },
+      { form: 'saturated', kcs: guids(5, 7), slope: 1.2, weights: [0.4, 0.1, 0.1, 0.4], support },
+      {
+        form: 'table',
+        kcs: guids(7, 9),
+        probabilities: [
+          [0.7, 0.1, 0.1, 0.1],
+          [0.4, 0.1, 0.1, 0.4],
+          [0.1, 0.1, 0.1, 0.7],
+        ],
+      },
+    ],
+    items: guids(0, 9).map((kc, n) => ({
+      artifactVersionId: `av-${n}`,
+      qtiIdentifier: `item-${n}`,
+      kcs: [kc],
+      probabilities: [0.2, 0.9],
+    })),
+  };
+}
+
 /** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
 async function writeRecords({ records: table }: Stores): Promise<void> {
   const own = { tenantId: TENANT, deprecatedAt: deprecation.deprecatedAt };
@@ -378,6 +414,18 @@ async function writeRecords({ records: table }: Stores): Promise<void> {
           ...own,
           parameters: { ...sampleParameters(), maximumReportableError: 80, reliabilityCeiling: 0.95 },
         },
+      ),
+      checkModel,
+    ),
+    prepareCalibration(
+      sampleCalibrationFile(
+        {
+          id: 'blocks',
+          modelFamily: 'ho-cdm-block',
+          modelVersion: 'ho-cdm-block/1',
+          runtimeVersion: 'ho-cdm-block-1',
+        },
+        { parameters: parametersOfBlocks() },
       ),
       checkModel,
     ),
