@@ -2,6 +2,7 @@
  * Replays learners adaptively: looks up each answer in the table of responses, and compares the final classifications with those from all of the
  * learner's answers. Items that a learner did not answer are not offered.
  */
+import { Option } from '@commander-js/extra-typings';
 import {
   compileModel,
   estimate,
@@ -14,14 +15,18 @@ import {
   type Outcome,
   type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
+import { eligibilityRules } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { modelOf } from '#shared/records/models.ts';
-import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
+import { referenceBlocks, referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 import { studyOptions, tableOptions, type TableOptions } from '#tools/terminal/study/options.ts';
 import { MISSING } from '#tools/terminal/study/values.ts';
 import { readResponseFiles, readStudy, shorten, type ResponseFiles } from '#tools/terminal/study.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
+
+const selectionTargets = eligibilityRules.shape.selectionTarget.unwrap().options;
+type SelectionTarget = (typeof selectionTargets)[number];
 
 const share = decimal('from 0 to 1', (n) => n >= 0 && n <= 1);
 const command = studyOptions(
@@ -33,12 +38,20 @@ const command = studyOptions(
 )
   .option('--confidence <P>', 'confidence threshold of the classification', share, 0.8)
   .option('--cut <P>', 'mastery cut on the posterior', share, 0.5)
+  .addOption(
+    new Option('--target <TARGET>', 'what items are chosen for, as in a policy (docs/engine.md)')
+      .choices(selectionTargets)
+      .default('latent_state' as const),
+  )
   .option('--limit <N>', 'only the first N learners', integer(1, 1_000_000))
   .option('--verify', 'also check every final posterior against brute force, and print the log-likelihood')
   .option('--json', 'print the figures as one JSON document')
   .addHelpText('after', examples('npm run replay -- --data .local/fit --confidence 0.9'));
 
 const PRECISION = 12;
+
+/** Bits: what the built-in policies have. */
+const CREDIT = 0.1;
 
 interface Learner {
   readonly id: string;
@@ -150,7 +163,7 @@ function outcomesOf({ answers }: Learner): readonly Outcome[] {
   return answers.flatMap((correct, item) => (correct === undefined ? [] : [{ item, correct }]));
 }
 
-function prepare(model: CompiledModel): SelectionContext {
+function prepare(model: CompiledModel, selectionTarget: SelectionTarget): SelectionContext {
   const pool = model.itemIds.map((id, item) => ({
     item,
     artifactVersionId: id,
@@ -167,6 +180,8 @@ function prepare(model: CompiledModel): SelectionContext {
     minima: [],
     maxima: [],
     priorUse: 'exclude',
+    selectionTarget,
+    ...(selectionTarget === 'unsettled_and_unmeasured' ? { unmeasuredCredit: CREDIT } : {}),
   });
 }
 
@@ -190,6 +205,7 @@ function verify(
       success: probabilities,
     })),
     scale: parameters.scale,
+    blocks: referenceBlocks(parameters.blocks ?? [], [...index.keys()]),
   };
   let total = 0;
   let largestDifference = 0;
@@ -296,15 +312,11 @@ async function main(values: ReturnType<typeof command.opts>): Promise<Result<und
   if (!study.ok) return study;
   const { parameters } = study.value;
   const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };
-  if (values.verify === true && parameters.blocks !== undefined)
-    return err(
-      '--verify: the check by brute force is of independent knowledge components, and parameters.json has blocks; leave it out',
-    );
   const compiled = compile(parameters);
   if (!compiled.ok) return compiled;
   const model = compiled.value;
   const learners = study.value.learners.slice(0, values.limit);
-  const context = prepare(model);
+  const context = prepare(model, values.target);
   const replays = learners.map((learner) => replay(context, policy, learner));
   const figures = {
     ...summarize(study.value, model.itemIds.length, policy.kcCutScore, replays),

@@ -2,6 +2,7 @@
  * The model of docs/engine.md by brute force: every theta node with every pattern of all KCs, in the simplest form. It shares no code with the
  * engine, so that the two agree only if both are right. Feasible up to about 10 KCs. Tests, recovery study and replay compare the engine with it.
  */
+import type { PriorBlock } from '#functions/mastery/engine/index.ts';
 
 /** A whole model as written in a calibration; `success` contains P(correct) by pattern, where bit i represents the item's i-th KC. */
 export interface ReferenceModel {
@@ -24,6 +25,23 @@ export type ReferenceBlock = { readonly kcs: readonly number[] } & (
   | { readonly form: 'saturated'; readonly slope: number; readonly weights: readonly number[] }
   | { readonly form: 'table'; readonly probabilities: readonly (readonly number[])[] }
 );
+
+/** Returns the blocks of a calibration, whose KCs have names, with the indices of these. */
+export function referenceBlocks(
+  blocks: readonly PriorBlock[],
+  names: readonly string[],
+): readonly ReferenceBlock[] {
+  const indexOf = (name: string): number => names.indexOf(name);
+  return blocks.map((block) =>
+    block.form === 'hierarchy'
+      ? {
+          ...block,
+          kcs: block.kcs.map(indexOf),
+          prerequisites: block.prerequisites.map((before) => before.map(indexOf)),
+        }
+      : { ...block, kcs: block.kcs.map(indexOf) },
+  );
+}
 
 export interface ReferenceAnswer {
   readonly item: number;

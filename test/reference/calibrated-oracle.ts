@@ -1,5 +1,5 @@
 import type { CalibrationParameters } from '#shared/records/records.ts';
-import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
+import { referenceBlocks, referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 
 export interface Oracle {
   /** P(mastered) by CASE GUID, of every knowledge component of the calibration. */
@@ -13,10 +13,10 @@ const FEASIBLE = 8;
 
 /**
  * What a released calibration says about answers, by brute force over the components that were asked about: given theta all others are as
- * the prior has them. Undefined where even those are too many.
+ * the prior has them. Undefined where even those are too many; with blocks, where all of the calibration's are.
  */
 export function oracleOf(
-  { theta, kcs: calibrated, items, scale }: CalibrationParameters,
+  { theta, kcs: calibrated, items, scale, blocks = [] }: CalibrationParameters,
   answers: readonly { readonly artifactVersionId: string; readonly correct: boolean }[],
 ): Oracle | undefined {
   const kcs = calibrated.map(({ guid, slope = NaN, location = NaN }) => ({ guid, slope, location }));
@@ -27,7 +27,7 @@ export function oracleOf(
   const touched = kcs.filter(
     ({ guid }) => kcs.length <= FEASIBLE || asked.some(({ item }) => item.kcs.includes(guid)),
   );
-  if (touched.length > FEASIBLE) return undefined;
+  if (touched.length > FEASIBLE || (blocks.length > 0 && touched.length < kcs.length)) return undefined;
   const posterior = referencePosterior(
     {
       ...theta,
@@ -37,6 +37,10 @@ export function oracleOf(
         success: item.probabilities,
       })),
       scale,
+      blocks: referenceBlocks(
+        blocks,
+        touched.map(({ guid }) => guid),
+      ),
     },
     asked.map(({ correct }, item) => ({ item, correct })),
   );
