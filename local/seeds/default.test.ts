@@ -12,6 +12,7 @@ import { entityKinds, entityNames } from '#local/platform/entities.ts';
 import { openTenant } from '#local/platform/tenant-state.ts';
 import { actions, metrics } from '#shared/contract/reports/analysis-policy.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
+import { supportedModels } from '#shared/records/models.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { soundSeed } from '#test/support/sound-seed.ts';
 import type { GeneratorFile } from './bank-files.ts';
@@ -140,8 +141,8 @@ describe('two tenants', () => {
   it('share no id, and have the same ids at the next start', () => {
     // Words of the seed itself, constants of the standards and plain values are the same everywhere; ids are not.
     const neutral = texts(seed);
-    for (const word of ['ho-cdm-grid/1', 'ho-cdm-grid-1', 'alignment-v1', 'sha256', CALIPER_CONTEXT])
-      neutral.add(word);
+    const models = supportedModels.flatMap((model) => Object.values(model));
+    for (const word of [...models, 'alignment-v1', 'sha256', CALIPER_CONTEXT]) neutral.add(word);
     const generated = /^S\d+(\.K\d+)?$|^(Standard|Knowledge component|Generated assessment) \d/;
     const isPlain = (text: string): boolean =>
       /^\d*$/.test(text) || parseInstant(text) !== undefined || generated.test(text);

@@ -22,6 +22,7 @@ const banks = [
   { bank: 'fraction-subtraction-timed', learner: 2, stops: ['time_budget'], secondsPerItem: 0.9 },
   // Exposure control draws each run its own items, so either may come first.
   { bank: 'generated', learner: 4, stops: ['precision_target_met', 'classifications_complete'] },
+  { bank: 'prerequisites', learner: 1, stops: ['classifications_complete'] },
 ] as const;
 const modes = ['production_learner', 'owner_conformance'] as const;
 /** The first tenant takes every bank, the others the first one. */

@@ -195,7 +195,7 @@ function Answer({ number, stem, hasKey, bits, refusal, onAnswer }: AnswerProps):
         </form>
       ) : (
         <p>
-          This item of the generated bank has no text of its own. Decide how the learner answers:{' '}
+          This item has no text of its own. Decide how the learner answers:{' '}
           <button type="button" ref={first} onClick={(event) => decide(event, true)}>
             Correct
           </button>{' '}
