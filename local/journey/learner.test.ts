@@ -46,6 +46,31 @@ describe('simulatedLearner', () => {
   });
 });
 
+it('draws components of a block together: none without its prerequisite', () => {
+  const { kcs } = parameters;
+  const [first, second] = [kcs[2]!, { ...kcs[2]!, guid: 'later', uri: 'https://case.example/4' }];
+  const chain = {
+    ...parameters,
+    kcs: [...kcs.slice(0, 2), first, second],
+    items: parameters.items.slice(1),
+    blocks: [
+      {
+        form: 'hierarchy' as const,
+        kcs: [first.guid, second.guid],
+        prerequisites: [[], [first.guid]],
+        support: { learners: 500, bicGain: 1 },
+      },
+    ],
+  };
+  const drawn = Array.from({ length: 1000 }, (_, seed) => simulatedLearner(chain, seed).trueState!.mastered);
+  const share = (guid: string): number => drawn.filter((mastered) => mastered.has(guid)).length / 1000;
+  expect(drawn.every((mastered) => !mastered.has('later') || mastered.has('sometimes'))).toBe(true);
+  expect(share('sometimes')).toBeCloseTo(0.5, 1);
+  // The mean of p squared over ability.
+  expect(share('later')).toBeGreaterThan(0.24);
+  expect(share('later')).toBeLessThan(0.36);
+});
+
 describe('replayedLearner', () => {
   const names = ['v1', 'v2', 'v3', 'v4'];
   const kc = { ...parameters.kcs[0]!, location: 0 };

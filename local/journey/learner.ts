@@ -1,3 +1,4 @@
+import { compileModel, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
@@ -22,7 +23,7 @@ export interface Respondent {
 
 /**
  * Draws a learner from the calibration's model: an ability from the prior on the theta grid; mastery of each KC with its probability at that
- * ability; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
+ * ability, in a block given the KCs drawn before; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
  * seed gives the same learner and the same answers in any item order.
  */
 export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Respondent {
@@ -39,11 +40,14 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   );
   const node = pick(weights, draw('ability'));
   const ability = abilities[node] ?? theta.mean;
+  const ofBlocks = drawFromBlocks(parameters, node, (guid) => draw('component', guid));
   const mastered = new Set(
     kcs
       .filter(
-        ({ guid, slope = NaN, location = NaN }) =>
-          draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location))),
+        ({ guid, slope = NaN, location = NaN }, kc) =>
+          ofBlocks?.[kc] === 1 ||
+          (ofBlocks === undefined &&
+            draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location)))),
       )
       .map(({ guid }) => guid),
   );
@@ -59,6 +63,27 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
     },
     isImputed: () => false,
   };
+}
+
+/** Compiled models of calibrations with blocks: a replayed learner is compared with many simulated ones. */
+const models = new WeakMap<CalibrationParameters, CompiledModel>();
+
+/** Draws the pattern of all components at a theta node, 1 or 0 each; undefined if the calibration has no blocks. */
+function drawFromBlocks(
+  parameters: CalibrationParameters,
+  node: number,
+  draw: (guid: string) => number,
+): Uint8Array | undefined {
+  if (parameters.blocks === undefined) return undefined;
+  let model = models.get(parameters);
+  if (model === undefined) {
+    const compiled = compileModel(parameters);
+    if (!compiled.ok) throw new Error('a released calibration compiles');
+    model = compiled.value;
+    models.set(parameters, model);
+  }
+  const { core, kcGuids } = model;
+  return core.drawPattern?.([], node, (kc) => draw(kcGuids[kc] ?? ''));
 }
 
 /** The number of simulated learners compared with a replayed learner whose data has missing answers. */
