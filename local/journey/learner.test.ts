@@ -46,69 +46,29 @@ describe('simulatedLearner', () => {
   });
 });
 
-describe('simulatedLearner of a calibration with blocks', () => {
-  const curve = { slope: 1, location: 0 };
-  const kc = (guid: string, own: object = curve) => ({ guid, uri: `https://case.example/${guid}`, ...own });
-  const blocks: CalibrationParameters['blocks'] = [
-    {
-      form: 'hierarchy',
-      kcs: ['first', 'second'],
-      prerequisites: [[], ['first']],
-      support: { learners: 1, bicGain: 1 },
-    },
-    { form: 'strand', kcs: ['a', 'b', 'c'], correlation: 0.3 },
-    {
-      form: 'saturated',
-      kcs: ['one', 'other'],
-      slope: 1,
-      weights: [0, 1, 1, 0],
-      support: { learners: 1, bicGain: 1 },
-    },
-    {
-      form: 'table',
-      kcs: ['p', 'q'],
-      probabilities: [
-        [1, 0, 0, 0],
-        [0, 1, 0, 0],
-        [0, 0, 0, 1],
-      ],
-    },
-  ];
-  const steep = { slope: 20, location: 0 };
-  const learners = Array.from({ length: 1000 }, (_, seed) =>
-    simulatedLearner(
+it('draws components of a block together: none without its prerequisite', () => {
+  const { kcs } = parameters;
+  const [first, second] = [kcs[2]!, { ...kcs[2]!, guid: 'later', uri: 'https://case.example/4' }];
+  const chain = {
+    ...parameters,
+    kcs: [...kcs.slice(0, 2), first, second],
+    items: parameters.items.slice(1),
+    blocks: [
       {
-        ...parameters,
-        kcs: [
-          ...['first', 'second'].map((guid) => kc(guid)),
-          ...['a', 'b', 'c'].map((guid) => kc(guid, steep)),
-          ...['one', 'other', 'p', 'q'].map((guid) => kc(guid, {})),
-        ],
-        blocks,
+        form: 'hierarchy' as const,
+        kcs: [first.guid, second.guid],
+        prerequisites: [[], [first.guid]],
+        support: { learners: 500, bicGain: 1 },
       },
-      seed,
-    ),
-  ).flatMap(({ trueState }) => trueState ?? []);
-  const share = (holds: (state: (typeof learners)[number]) => boolean): number =>
-    learners.filter(holds).length / learners.length;
-
-  it('masters nothing before its prerequisites', () => {
-    expect(share(({ mastered }) => mastered.has('second') && !mastered.has('first'))).toBe(0);
-    expect(share(({ mastered }) => mastered.has('second'))).toBeGreaterThan(0.15);
-  });
-
-  it('lets the ability of a strand decide its components together, whatever the general one', () => {
-    expect(share(({ mastered }) => mastered.has('a') === mastered.has('c'))).toBeGreaterThan(0.85);
-    const middle = learners.filter(({ scale }) => scale === 500);
-    expect(middle.filter(({ mastered }) => mastered.has('a')).length / middle.length).toBeCloseTo(0.5, 1);
-  });
-
-  it('draws patterns by their weights and tables', () => {
-    expect(share(({ mastered }) => mastered.has('one') !== mastered.has('other'))).toBe(1);
-    const of = { 400: [], 500: ['p'], 600: ['p', 'q'] };
-    for (const { scale, mastered } of learners)
-      expect(['p', 'q'].filter((guid) => mastered.has(guid))).toEqual(of[scale as keyof typeof of]);
-  });
+    ],
+  };
+  const drawn = Array.from({ length: 1000 }, (_, seed) => simulatedLearner(chain, seed).trueState!.mastered);
+  const share = (guid: string): number => drawn.filter((mastered) => mastered.has(guid)).length / 1000;
+  expect(drawn.every((mastered) => !mastered.has('later') || mastered.has('sometimes'))).toBe(true);
+  expect(share('sometimes')).toBeCloseTo(0.5, 1);
+  // The mean of p squared over ability.
+  expect(share('later')).toBeGreaterThan(0.24);
+  expect(share('later')).toBeLessThan(0.36);
 });
 
 describe('replayedLearner', () => {

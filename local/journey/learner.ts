@@ -1,3 +1,4 @@
+import { compileModel, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
@@ -22,12 +23,12 @@ export interface Respondent {
 
 /**
  * Draws a learner from the calibration's model: an ability from the prior on the theta grid; mastery of each KC with its probability at that
- * ability; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
+ * ability, in a block given the KCs drawn before; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
  * seed gives the same learner and the same answers in any item order.
  */
 export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Respondent {
   const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);
-  const { theta, items, scale } = parameters;
+  const { theta, kcs, items, scale } = parameters;
   const abilities = Array.from(
     { length: theta.nodes },
     (_, node) => theta.min + ((theta.max - theta.min) * node) / (theta.nodes - 1),
@@ -39,7 +40,17 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   );
   const node = pick(weights, draw('ability'));
   const ability = abilities[node] ?? theta.mean;
-  const mastered = drawMastered(parameters, node, ability, draw);
+  const ofBlocks = drawFromBlocks(parameters, node, (guid) => draw('component', guid));
+  const mastered = new Set(
+    kcs
+      .filter(
+        ({ guid, slope = NaN, location = NaN }, kc) =>
+          ofBlocks?.[kc] === 1 ||
+          (ofBlocks === undefined &&
+            draw('component', guid) < 1 / (1 + Math.exp(-slope * (ability - location)))),
+      )
+      .map(({ guid }) => guid),
+  );
   const byVersion = new Map(items.map((item) => [item.artifactVersionId, item]));
   return {
     description: `simulated, random seed ${randomSeed}`,
@@ -54,62 +65,25 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   };
 }
 
-/** Draws the KCs that a learner has mastered: those of a block by its form (docs/engine.md), each other one by its own curve. */
-function drawMastered(
-  { theta, kcs, blocks = [] }: CalibrationParameters,
-  node: number,
-  ability: number,
-  draw: (...name: readonly string[]) => number,
-): ReadonlySet<string> {
-  const curves = new Map(kcs.map((kc) => [kc.guid, kc]));
-  const isDrawn = (guid: string, at: number): boolean => {
-    const { slope = NaN, location = NaN } = curves.get(guid) ?? {};
-    return draw('component', guid) < 1 / (1 + Math.exp(-slope * (at - location)));
-  };
-  const inBlocks = new Set(blocks.flatMap((block) => block.kcs));
-  const mastered = new Set(
-    kcs.flatMap(({ guid }) => (!inBlocks.has(guid) && isDrawn(guid, ability) ? [guid] : [])),
-  );
-  for (const block of blocks) {
-    const drawPattern = (weights: readonly number[]): void => {
-      const pattern = pick(weights, draw('block', ...block.kcs));
-      for (const [bit, guid] of block.kcs.entries()) if ((pattern >>> bit) & 1) mastered.add(guid);
-    };
-    switch (block.form) {
-      case 'hierarchy':
-        for (const [k, guid] of block.kcs.entries())
-          if (
-            block.prerequisites[k]?.every((before) => mastered.has(before)) === true &&
-            isDrawn(guid, ability)
-          )
-            mastered.add(guid);
-        break;
-      case 'strand': {
-        const { correlation, kcs: own } = block;
-        // Box and Muller (1958): a standard normal number from two uniform ones.
-        const zeta =
-          Math.sqrt(-2 * Math.log(1 - draw('radius', ...own))) *
-          Math.cos(2 * Math.PI * draw('angle', ...own));
-        const common = theta.mean + correlation * (ability - theta.mean);
-        const xi = common + theta.sd * Math.sqrt(1 - correlation ** 2) * zeta;
-        for (const guid of own) if (isDrawn(guid, xi)) mastered.add(guid);
-        break;
-      }
-      case 'saturated':
-        drawPattern(
-          block.weights.map((weight, pattern) => weight * Math.exp(block.slope * ability * bitsIn(pattern))),
-        );
-        break;
-      case 'table':
-        drawPattern(block.probabilities[node] ?? []);
-        break;
-    }
-  }
-  return mastered;
-}
+/** Compiled models of calibrations with blocks: a replayed learner is compared with many simulated ones. */
+const models = new WeakMap<CalibrationParameters, CompiledModel>();
 
-function bitsIn(pattern: number): number {
-  return pattern.toString(2).replaceAll('0', '').length;
+/** Draws the pattern of all components at a theta node, 1 or 0 each; undefined if the calibration has no blocks. */
+function drawFromBlocks(
+  parameters: CalibrationParameters,
+  node: number,
+  draw: (guid: string) => number,
+): Uint8Array | undefined {
+  if (parameters.blocks === undefined) return undefined;
+  let model = models.get(parameters);
+  if (model === undefined) {
+    const compiled = compileModel(parameters);
+    if (!compiled.ok) throw new Error('a released calibration compiles');
+    model = compiled.value;
+    models.set(parameters, model);
+  }
+  const { core, kcGuids } = model;
+  return core.drawPattern?.([], node, (kc) => draw(kcGuids[kc] ?? ''));
 }
 
 /** The number of simulated learners compared with a replayed learner whose data has missing answers. */

@@ -10,7 +10,7 @@ import type {
   SelectionContext,
 } from '#functions/mastery/engine/selection.ts';
 import type { StopCause } from '#functions/mastery/engine/stopping.ts';
-import type { Estimate } from '#functions/mastery/engine/types.ts';
+import type { Estimate, PriorBlock } from '#functions/mastery/engine/types.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { exposureMethod, exposureMethods } from './exposure-methods.ts';
@@ -49,6 +49,8 @@ export interface Case extends Constraints {
   }[];
   /** Items that the learner met in earlier runs. */
   readonly met: readonly number[];
+  /** KCs of chains, for the kernel that takes blocks. */
+  readonly blocks?: readonly (readonly number[])[];
 }
 
 const rule = (min: number, max: number): fc.Arbitrary<Rule> =>
@@ -113,7 +115,7 @@ export const caseOf = ({
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         minimumDecisionGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
-      } satisfies { readonly [Key in keyof Required<Case>]: fc.Arbitrary<Case[Key]> },
+      } satisfies { readonly [Key in keyof Omit<Required<Case>, 'blocks'>]: fc.Arbitrary<Case[Key]> },
       {
         requiredKeys: [
           ...(['items', 'minima', 'maxima', 'enemySets', 'excludedItems', 'requiredAccessibility'] as const),
@@ -124,6 +126,11 @@ export const caseOf = ({
   });
 
 export function contextOf(value: Case): SelectionContext {
+  const { blocks } = value;
+  const chains = blocks?.map((chain): PriorBlock => {
+    const kcs = chain.map((k) => `kc-${k}`);
+    return { form: 'hierarchy', kcs, prerequisites: kcs.map((_, n) => kcs.slice(Math.max(0, n - 1), n)) };
+  });
   const model = compileModel({
     theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
     kcs: Array.from({ length: KCS }, (_, k) => ({ guid: `kc-${k}`, slope: 1, location: (k - 7) / 10 })),
@@ -135,6 +142,7 @@ export function contextOf(value: Case): SelectionContext {
       ),
     })),
     scale: [1, 2, 3],
+    blocks: chains,
   });
   if (!model.ok) throw new Error(JSON.stringify(model.error));
   const pool = value.items.map(({ accessibility }, item) => ({
@@ -175,18 +183,22 @@ export function broken(value: Case, set: readonly number[]): readonly Filter[] {
     exclusion: named.some((name) => value.excludedItems.includes(name)),
     enemies: value.enemySets.some((enemies) => named.filter((name) => enemies.includes(name)).length > 1),
     maximum: value.maxima.some(({ guid, items }) => carrying(value, set, guid) > items),
-    component: largestComponent(set.map((j) => value.items[j]!.kcs)) > MOST_COMPONENT_KCS,
+    component:
+      largestComponent(
+        set.map((j) => value.items[j]!.kcs),
+        value.blocks,
+      ) > MOST_COMPONENT_KCS,
   };
   // SAFETY: the keys of the table are the filters.
   return (Object.keys(rules) as Filter[]).filter((name) => rules[name]);
 }
 
-/** KCs of the largest component, by spreading one label over whatever an item ties together until nothing changes. */
-function largestComponent(sets: readonly (readonly number[])[]): number {
-  const label = Array.from({ length: KCS }, (_, k) => k);
+/** Measured KCs of the largest component, by spreading one label over whatever an item or a block ties together until nothing changes. */
+export function largestComponent(sets: readonly (readonly number[])[], blocks: Case['blocks'] = []): number {
+  const label = Array.from({ length: 1 + Math.max(...sets.flat(), ...blocks.flat()) }, (_, k) => k);
   for (let changed = true; changed;) {
     changed = false;
-    for (const kcs of sets) {
+    for (const kcs of [...sets, ...blocks]) {
       const lowest = Math.min(...kcs.map((k) => label[k]!));
       for (const k of kcs) {
         if (label[k] === lowest) continue;

@@ -166,10 +166,11 @@ export const arguedMutants: Readonly<Record<string, readonly ArguedMutants[]>> =
       ],
     ),
     mutantsOnLine(
-      'kcs.length < 2',
-      'One KC ties nothing together: such items would only be of more kinds, each of which fits as before.',
+      'kcs.length > 1',
+      'One KC that is a block by itself ties nothing together: such items would only be of more kinds, each of which fits as before.',
       [
-        ['kcs.length < 2', 'false'],
+        ['kcs.length > 1', 'kcs.length >= 1'],
+        ['kcs.length > 1 || kcs.some((kc) => (kcBlocks[kc]?.size ?? 1) > 1)', 'true'],
         ['[]', '["Stryker was here"]'],
       ],
     ),

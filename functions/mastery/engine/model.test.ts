@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileModel, estimate } from './model.ts';
-import type { ModelParameters } from './types.ts';
+import type { CalibratedParameters, ModelParameters, PriorBlock } from './types.ts';
 
 const sound: ModelParameters = {
   theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
@@ -22,7 +22,7 @@ const item = (kcs: string[], probabilities: number[], artifactVersionId = 'i') =
 });
 const theta = (change: Partial<ModelParameters['theta']>) => ({ theta: { ...sound.theta, ...change } });
 
-function pointers(parameters: ModelParameters, runtimeVersion?: string): string[] {
+function pointers(parameters: CalibratedParameters, runtimeVersion?: string): string[] {
   const model = compileModel(parameters, runtimeVersion);
   return model.ok ? [] : model.error.map(({ pointer }) => pointer);
 }
@@ -68,6 +68,95 @@ describe('compileModel', () => {
     ],
   ])('refuses %s', (_, change, expected) => {
     expect(pointers({ ...sound, ...change })).toStrictEqual(expected);
+  });
+
+  const [a, b, c] = ['a', 'b', 'c'].map((guid) => ({ guid, slope: 1, location: 0 }));
+  const guids = ['a', 'b', 'c'];
+  const block = (value: object, kcs: readonly string[] = guids.slice(0, 2)) =>
+    ({ kcs, ...value }) as unknown as PriorBlock;
+  const chain = block({ form: 'hierarchy', prerequisites: [[], ['a']] });
+  const free = [{ guid: 'a' }, { guid: 'b' }, c!];
+
+  it.each<[string, readonly PriorBlock[], CalibratedParameters['kcs'], readonly string[]]>([
+    ['a chain', [chain], [a!, b!, c!], []],
+    [
+      'a strand with an unknown KC, and one twice',
+      [block({ form: 'strand', correlation: 0.5 }, ['a', 'd', 'a'])],
+      [a!, b!, c!],
+      ['/kcs/1', '/kcs/2'].map((path) => `/blocks/0${path}`),
+    ],
+    [
+      'a KC in two blocks',
+      [chain, block({ form: 'hierarchy', prerequisites: [[], ['c']] }, ['c', 'b'])],
+      [a!, b!, c!],
+      ['/blocks/1/kcs/1'],
+    ],
+    [
+      'a KC without a curve in a chain, and outside any block',
+      [chain],
+      [a!, { guid: 'b', slope: 1 }, { guid: 'c' }],
+      ['/kcs/1/location', '/kcs/2/slope', '/kcs/2/location'],
+    ],
+    [
+      'a curve where the block states the probabilities',
+      [block({ form: 'saturated', slope: 1, weights: [1, 1, 1, 1] })],
+      [a!, { guid: 'b' }, c!],
+      ['/kcs/0/slope', '/kcs/0/location'],
+    ],
+    [
+      'lists for too few KCs',
+      [block({ form: 'hierarchy', prerequisites: [[]] })],
+      [a!, b!, c!],
+      ['/blocks/0/prerequisites'],
+    ],
+    [
+      'no prerequisite at all',
+      [block({ form: 'hierarchy', prerequisites: [[], []] })],
+      [a!, b!, c!],
+      ['/blocks/0/prerequisites'],
+    ],
+    [
+      'prerequisites that come later, or twice',
+      [block({ form: 'hierarchy', prerequisites: [['b'], ['a', 'a']] })],
+      [a!, b!, c!],
+      ['/blocks/0/prerequisites/0/0', '/blocks/0/prerequisites/1/1'],
+    ],
+    [
+      'too few weights',
+      [block({ form: 'saturated', slope: 1, weights: [1, 1] })],
+      free,
+      ['/blocks/0/weights'],
+    ],
+    [
+      'a KC that is always mastered',
+      [block({ form: 'saturated', slope: 1, weights: [0, 1, 0, 1] })],
+      free,
+      ['/blocks/0/weights'],
+    ],
+    [
+      'a table of too few rows, one of them too short and one that does not sum to 1',
+      [
+        block({
+          form: 'table',
+          probabilities: [
+            [1, 0],
+            [0.5, 0.25, 0.125, 0],
+          ],
+        }),
+      ],
+      free,
+      ['', '/0', '/1'].map((path) => `/blocks/0/probabilities${path}`),
+    ],
+  ])('holds blocks to their form: %s', (_, blocks, kcs, expected) => {
+    const parameters = { ...sound, kcs, blocks };
+    expect(pointers(parameters, 'ho-cdm-block-1')).toStrictEqual(expected);
+    expect(pointers(parameters)).toStrictEqual(expected);
+    expect(pointers(parameters, 'ho-cdm-grid-1')).toContain('/blocks');
+  });
+
+  it('takes a calibration of the frozen kernel as blocks of one KC', () => {
+    expect(pointers(sound, 'ho-cdm-block-1')).toStrictEqual([]);
+    expect(pointers({ ...sound, blocks: [] }, 'ho-cdm-grid-1')).toStrictEqual(['/blocks']);
   });
 
   it('refuses an item with 13 KCs and admits one with 12', () => {

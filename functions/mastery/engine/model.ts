@@ -1,6 +1,6 @@
 import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
+import { CURRENT_BLOCK_RUNTIME_VERSION, CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
 import type {
   CalibratedParameters,
   Estimate,
@@ -33,12 +33,15 @@ export interface CompiledModel {
 const MAXIMUM_SCALE_MAGNITUDE = 1e100;
 
 /**
- * Compiles parameters for a runtime version, or lists every defect in them (422 `calibration-invalid` for a caller). An unknown runtime version is a
+ * Compiles parameters for a runtime version, or lists every defect in them (422 `calibration-invalid` for a caller). Without one it takes the
+ * current runtime, which depends on whether there are blocks. An unknown runtime version is a
  * defect of the whole, with the pointer ''.
  */
 export function compileModel(
   parameters: CalibratedParameters,
-  runtimeVersion: string = CURRENT_RUNTIME_VERSION,
+  runtimeVersion: string = parameters.blocks === undefined
+    ? CURRENT_RUNTIME_VERSION
+    : CURRENT_BLOCK_RUNTIME_VERSION,
 ): Result<CompiledModel, readonly Defect[]> {
   const released = findKernel(runtimeVersion);
   if (released === undefined) {

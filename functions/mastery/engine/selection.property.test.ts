@@ -54,6 +54,14 @@ function compareRuns(cases: fc.Arbitrary<Case>, numRuns: number): ReadonlyMap<st
   return happened;
 }
 
+/** They link KCs that no item ties together, and give a KC that is by itself in an item others beside it. */
+const CHAINS = [
+  [12, 0],
+  [1, 7, 3],
+  [13, 11, 2],
+  [4, 5, 9],
+];
+
 describe('selection against the definitions of its rules', () => {
   it.each<[string, fc.Arbitrary<Case>, number, readonly string[]]>([
     [
@@ -61,6 +69,14 @@ describe('selection against the definitions of its rules', () => {
       caseOf({ pool: 8, run: 6 }),
       600,
       ['enemies', 'exclusion', 'accessibility', 'maximum', 'component', 'content_maxima'],
+    ],
+    [
+      'small pools whose KCs are in chains',
+      fc
+        .tuple(caseOf({ pool: 8, run: 6 }), fc.subarray(CHAINS, { minLength: 1 }))
+        .map(([value, blocks]) => ({ ...value, blocks })),
+      400,
+      ['component'],
     ],
     [
       'small pools under a minimum gain alone',

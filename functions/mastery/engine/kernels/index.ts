@@ -12,8 +12,9 @@ export interface ReleasedKernel {
   readonly sourceHash: string;
 }
 
-/** The runtime version of new calibrations. */
+/** The runtime versions of new calibrations: of those without blocks, and of those with them. */
 export const CURRENT_RUNTIME_VERSION = 'ho-cdm-grid-1';
+export const CURRENT_BLOCK_RUNTIME_VERSION = 'ho-cdm-block-1';
 
 const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   [
