@@ -274,7 +274,7 @@ describe('the reports', () => {
       expect(text).toContain(name);
       expect(html).toContain(name);
     }
-    expect(text.match(/^(met|missed) /gm)).toHaveLength(7);
+    expect(text.match(/^(met|missed) /gm)).toHaveLength(12);
     for (const report of [text, html]) {
       expect(report).toMatch(
         /independent given ability\..* too few abilities: \d+\.\d % in chains of 5 KCs, \d+\.\d % in chains of 8 KCs/,

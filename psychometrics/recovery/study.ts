@@ -1,4 +1,4 @@
-import { evaluateAims, evaluateExposure, reservations, type AimResult } from './aims.ts';
+import { evaluateAims, evaluateBlocks, evaluateExposure, reservations, type AimResult } from './aims.ts';
 import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts';
 import { conditionsOf, type Condition, type ExposureMethod, type StudySize } from './conditions.ts';
 import { exposureMethods, SEARCH_TESTS, type Probabilities } from './exposure.ts';
@@ -158,6 +158,7 @@ export function runStudy(
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
+      ...blockAims(rows, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
@@ -172,6 +173,15 @@ export function runStudy(
     lengths,
     probabilities,
   };
+}
+
+/** Returns the aims of the rows of blocks, which are in the order of `conditionsOf`; none for worlds of one KC. */
+function blockAims(rows: readonly Row[], bar: number): readonly AimResult[] {
+  const own = rows.flatMap(({ group, figures }) => (group === 'blocks' ? [figures] : []));
+  const [independent, noBlocks, , known, fitted] = own;
+  return independent !== undefined && noBlocks !== undefined && known !== undefined && fitted !== undefined
+    ? evaluateBlocks({ independent, noBlocks, known, fitted }, bar)
+    : [];
 }
 
 /** Returns a row's share of the waiting time: its number of answers. */
