@@ -96,7 +96,9 @@ export function recordedPrior(
     own: readonly number[],
   ): { readonly support?: { readonly learners: number; readonly bicGain: number } } => {
     const block = carried.find(({ kcs: others }) => others.join() === own.join());
-    return block === undefined ? {} : { support: { learners, bicGain: Number(block.bicGain.toFixed(DECIMALS)) } };
+    return block === undefined
+      ? {}
+      : { support: { learners, bicGain: Number(block.bicGain.toFixed(DECIMALS)) } };
   };
   const blocks: PriorBlock[] = [
     ...joinedBy(dependence.required).map(({ kcs: own, required }): PriorBlock => {
