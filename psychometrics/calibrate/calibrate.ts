@@ -125,7 +125,7 @@ const DECIMALS = 10;
 /** With fewer expected learners, the probability of a pattern is uncertain. */
 const SPARSE = 5;
 
-/** The fit of one design with the figures that follow from it alone. */
+/** The fit of one design with the figures that need no test of structure. */
 type FittedDesign = Omit<Calibration, 'structure' | 'reliabilityCeiling' | 'conditions'>;
 
 /** Fits the model to a study and computes every figure. If the answers show that KCs depend on each other, it fits the model once more, with blocks. */

@@ -252,7 +252,7 @@ export function calibrationFile(
 
 /**
  * Returns the parameters with a support that the release accepts: a calibration with prerequisites that the answers do not show is written if the caller
- * insists, and the release refuses it for that alone.
+ * insists, and the release refuses it for no other reason.
  */
 function withSupport(parameters: CalibrationParameters): CalibrationParameters {
   if (parameters.blocks === undefined) return parameters;

@@ -143,6 +143,50 @@ export function evaluateAims(
   ];
 }
 
+const CHAIN_COVERAGE = { least: 0.93, most: 0.97 } as const;
+const FITTED_LOSS = { agreement: 0.004, coverage: 0.02 } as const;
+const INDEPENDENT_LOSS = 0.002;
+
+/**
+ * Checks what known prerequisites are worth, by rows of the group `blocks`. None decides the study: coverage needs more learners than a quick one has.
+ * @param rows independent KCs by the kernel of curves and by that of blocks; chains as they are, and fitted to the most learners
+ */
+export function evaluateBlocks(
+  rows: {
+    readonly independent: Figures;
+    readonly noBlocks: Figures;
+    readonly known: Figures;
+    readonly fitted: Figures;
+  },
+  bar: number,
+): readonly AimResult[] {
+  const aim = (
+    name: string,
+    unit: AimResult['unit'],
+    value: number,
+    least: number | null,
+    most: number | null,
+  ): AimResult => ({
+    name,
+    unit,
+    value,
+    least,
+    most,
+    met: (least === null || value >= least) && (most === null || value <= most),
+    decides: false,
+  });
+  const { independent, noBlocks, known, fitted } = rows;
+  const lost = (value: number, limit: number, name: string): AimResult =>
+    aim(name, 'share', value, null, limit / bar);
+  return [
+    lost(independent.agreement - noBlocks.agreement, INDEPENDENT_LOSS, 'agreement lost, independent KCs'),
+    aim('KC agreement, true chains', 'share', known.agreement, 1 - (1 - AGREEMENT) / bar, null),
+    aim('coverage, true chains', 'share', known.coverage, CHAIN_COVERAGE.least, CHAIN_COVERAGE.most),
+    lost(known.agreement - fitted.agreement, FITTED_LOSS.agreement, 'agreement lost, fitted chains'),
+    lost(Math.abs(known.coverage - fitted.coverage), FITTED_LOSS.coverage, 'coverage lost, fitted chains'),
+  ];
+}
+
 /** Returns how the study differs from the one that the aims were set for; empty if it does not. */
 export function reservations({ items, kcs, length, policy }: StudySize, bar: number): readonly string[] {
   return [

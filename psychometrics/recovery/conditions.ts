@@ -297,6 +297,50 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
         knowledge: { kind: 'calibrated', learners },
       }),
     ),
+    ...blockRows(kcs, length).map(({ name, structure, knowledge }) =>
+      vary('blocks', name, { length: shorter(length), structure, knowledge }),
+    ),
+  ];
+}
+
+/** Chains that are known to the engine, and the numbers of learners that the first kind is fitted to. */
+const KNOWN_CHAINS = [5, 10];
+export const CHAINS_FITTED_ON = [2000, 500];
+
+/** Returns the length of tests in which what is known of chains counts: half of the study's. */
+function shorter(length: number): number {
+  return Math.ceil(length / 2);
+}
+
+/** Returns the rows of prerequisites that the engine knows as blocks, each kind after the row without. */
+function blockRows(
+  kcs: number,
+  length: number,
+): readonly Pick<Condition, 'name' | 'structure' | 'knowledge'>[] {
+  const row = (name: string, structure: Structure, knowledge: Knowledge) => ({
+    name: `${shorter(length)} administered, ${name}`,
+    structure,
+    knowledge,
+  });
+  const lengths = [...new Set(KNOWN_CHAINS.map((one) => Math.min(one, kcs)))].filter((one) => one > 1);
+  return [
+    row('independent KCs', 'independent', { kind: 'true' }),
+    row('independent KCs: kernel of blocks', 'independent', { kind: 'no blocks' }),
+    ...lengths.flatMap((chainsOf, n) => {
+      const name = `chains of ${chainsOf} KCs`;
+      const structure = { chainsOf };
+      return [
+        row(`${name}: independent curves`, structure, { kind: 'true' }),
+        row(`${name}: true chains`, structure, { kind: 'chains', length: chainsOf }),
+        ...(n > 0 ? [] : CHAINS_FITTED_ON).map((learners) =>
+          row(`${name}: chains fitted on ${learners} learners`, structure, {
+            kind: 'fitted chains',
+            length: chainsOf,
+            learners,
+          }),
+        ),
+      ];
+    }),
   ];
 }
 

@@ -70,10 +70,9 @@ export function drawLearner(
  */
 function chained(world: World, length: number, ability: number, draw: () => number): boolean[] {
   const mastered = world.kcs.map(() => false);
-  for (let start = 0; start < world.kcs.length; start += length) {
-    const chain = [...world.kcs.entries()].slice(start, start + length);
+  for (const chain of chainsIn(world, length)) {
     let reached = 1;
-    for (const [kc] of chain.sort(([, a], [, b]) => a.location - b.location)) {
+    for (const kc of chain) {
       const next = Math.min(reached, masteryAt(world, kc, ability));
       if (draw() >= next / reached) break;
       mastered[kc] = true;
@@ -81,6 +80,16 @@ function chained(world: World, length: number, ability: number, draw: () => numb
     }
   }
   return mastered;
+}
+
+/** Returns the KCs of each chain of a world, from the easiest to the hardest. */
+export function chainsIn({ kcs }: World, length: number): readonly (readonly number[])[] {
+  return Array.from({ length: Math.ceil(kcs.length / length) }, (_, n) =>
+    [...kcs.entries()]
+      .slice(n * length, (n + 1) * length)
+      .sort(([, a], [, b]) => a.location - b.location)
+      .map(([kc]) => kc),
+  );
 }
 
 /** Returns the learner's answer to an item, which is the same at every request. */

@@ -5,10 +5,10 @@ import {
   prepareSelection,
   simulatedRunSeed,
   simulateRun,
+  type CalibratedParameters,
   type CompiledModel,
   type Evidence,
   type Exposure,
-  type ModelParameters,
   type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
 import { policies, type Condition } from './conditions.ts';
@@ -56,7 +56,7 @@ interface Prepared {
   /** The source of learners and their answers. */
   readonly world: World;
   /** The engine's parameters. */
-  readonly known: ModelParameters;
+  readonly known: CalibratedParameters;
   readonly context: SelectionContext;
 }
 
@@ -85,9 +85,12 @@ function prepare(condition: Condition, worldName: string, exposure: Exposure | u
   return { world, known, context };
 }
 
+/** The runtime of calibrations with blocks. */
+const BLOCK_RUNTIME = 'ho-cdm-block-1';
+
 /** Compiles parameters that have no defects. */
-export function compiled(parameters: ModelParameters): CompiledModel {
-  const model = compileModel(parameters);
+export function compiled(parameters: CalibratedParameters): CompiledModel {
+  const model = compileModel(parameters, parameters.blocks === undefined ? undefined : BLOCK_RUNTIME);
   if (!model.ok)
     throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
   return model.value;

@@ -1,4 +1,5 @@
-import { evaluateAims, evaluateExposure, evaluateLengths, reservations, type AimResult } from './aims.ts';
+import { evaluateAims, evaluateBlocks, evaluateExposure, evaluateLengths, reservations } from './aims.ts';
+import type { AimResult } from './aims.ts';
 import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts';
 import { conditionsOf, pointsOf } from './conditions.ts';
 import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
@@ -171,6 +172,7 @@ export function runStudy(
         settings.bar,
       ),
       ...evaluateLengths(curves, settings.bar),
+      ...blockAims(rows, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
@@ -186,6 +188,15 @@ export function runStudy(
     curves,
     tables,
   };
+}
+
+/** Returns the aims of the rows of blocks, which are in the order of `conditionsOf`; none for worlds of one KC. */
+function blockAims(rows: readonly Row[], bar: number): readonly AimResult[] {
+  const own = rows.flatMap(({ group, figures }) => (group === 'blocks' ? [figures] : []));
+  const [independent, noBlocks, , known, fitted] = own;
+  return independent !== undefined && noBlocks !== undefined && known !== undefined && fitted !== undefined
+    ? evaluateBlocks({ independent, noBlocks, known, fitted }, bar)
+    : [];
 }
 
 /** Returns a row's share of the waiting time: its number of answers. */

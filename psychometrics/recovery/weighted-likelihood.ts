@@ -1,4 +1,4 @@
-import type { ModelParameters } from '#functions/mastery/engine/index.ts';
+import type { CalibratedParameters } from '#functions/mastery/engine/index.ts';
 
 /**
  * Returns the weighted likelihood estimate of ability (Warm, 1989), for comparison with the posterior mean: the ability with the largest product of
@@ -6,7 +6,7 @@ import type { ModelParameters } from '#functions/mastery/engine/index.ts';
  * - p). The prior of ability, which the posterior contains, is divided out. Between the nodes of the grid the peak is that of a parabola.
  */
 export function weightedLikelihood(
-  { theta: { nodes, min, max, mean, sd }, kcs }: Pick<ModelParameters, 'theta' | 'kcs'>,
+  { theta: { nodes, min, max, mean, sd }, kcs }: Pick<CalibratedParameters, 'theta' | 'kcs'>,
   thetaPosterior: Float64Array,
   measured: readonly number[],
 ): number {

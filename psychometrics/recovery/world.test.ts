@@ -121,8 +121,8 @@ describe('the engine’s parameters of a world', () => {
         recovered: guess,
       }));
       const locations = known.kcs.map(({ location }, k) => ({
-        known: truth.kcs[k]!.location,
-        recovered: location,
+        known: truth.kcs[k]!.location!,
+        recovered: location!,
       }));
       return { guess: rootMeanSquareError(guesses), location: rootMeanSquareError(locations) };
     };

@@ -24,7 +24,10 @@ function nameOf({ kind, detail }: Candidate): string {
 /** Returns the blocks that a calibration carries, each with its support. */
 function carriedText({ carried }: StructureTest, { kcs }: Calibration['study']): string {
   return carried
-    .map((block) => `${blockText(block, kcs)} (BIC ${figure(block.bicGain, 1)} lower than independent)`)
+    .map((block) => {
+      const side = block.bicGain < 0 ? 'higher' : 'lower';
+      return `${blockText(block, kcs)} (BIC ${figure(Math.abs(block.bicGain), 1)} ${side} than independent)`;
+    })
     .join('; ');
 }
 

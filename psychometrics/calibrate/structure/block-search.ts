@@ -39,7 +39,7 @@ function fitForms(
 }
 
 /**
- * Returns the blocks that a hierarchy of all KCs falls into. The support of each is what its own prerequisites gain, next to the others or alone: of two
+ * Returns the blocks that a hierarchy of all KCs falls into. The support of each is what its own prerequisites gain, next to the others or without them: of two
  * chains, one can often be replaced by steep curves, because ability then is the place in this chain.
  */
 export function separateBlocks(
@@ -137,7 +137,7 @@ export function searchBlocks(
         independent,
         learners,
       );
-      // What the block gains next to those before it, and alone.
+      // What the block gains next to those before it, and without them.
       const after = costed(current) - costed(candidate);
       const alone =
         carried.length === 0

@@ -12,6 +12,9 @@ import type { Design, Parameters } from '../model.ts';
 import { at } from '../numbers.ts';
 import { directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
 
+/** Decimals of a written support. */
+const DECIMALS = 6;
+
 /** One block of KCs, by their indices, in the form that a calibration carries. */
 export interface CarriedBlock {
   readonly form: 'hierarchy' | 'strand' | 'saturated';
@@ -93,7 +96,9 @@ export function recordedPrior(
     own: readonly number[],
   ): { readonly support?: { readonly learners: number; readonly bicGain: number } } => {
     const block = carried.find(({ kcs: others }) => others.join() === own.join());
-    return block === undefined ? {} : { support: { learners, bicGain: block.bicGain } };
+    return block === undefined
+      ? {}
+      : { support: { learners, bicGain: Number(block.bicGain.toFixed(DECIMALS)) } };
   };
   const blocks: PriorBlock[] = [
     ...joinedBy(dependence.required).map(({ kcs: own, required }): PriorBlock => {

@@ -133,6 +133,62 @@ describe('testStructure', () => {
   });
 });
 
+describe('the blocks that a calibration carries', () => {
+  const none = [0, 0, 0];
+
+  it('are the prerequisites shown, with their support, and its condition states it', () => {
+    const { test, conditions } = tested(chain);
+    const [base] = test.candidates;
+    expect(test).toMatchObject({ isCarried: true, notShown: [] });
+    expect(test.carried).toMatchObject([{ form: 'hierarchy', kcs: [0, 1, 2], required: [0, 1, 3] }]);
+    const gain = base!.bic - test.chosen.bic - test.chosen.searchCost;
+    expect(test.carried[0]!.bicGain).toBeCloseTo(gain, 8);
+    expect(test.carried[0]!.bicGain).toBeGreaterThan(10);
+    expect(conditions[0]?.sentence).toContain(' The calibration carries them: ');
+  });
+
+  it('are weights per pattern where components exclude each other', () => {
+    const { test, conditions } = tested(exclusive);
+    expect(test.carried).toMatchObject([{ form: 'saturated', kcs: [0, 1, 2], required: none }]);
+    expect(conditions[0]?.sentence).toContain(
+      'The calibration carries one weight per pattern of K1, K2, K3.',
+    );
+  });
+
+  it('are none for independent components, and none if the caller wants none', () => {
+    expect(tested(undefined).test.carried).toEqual([]);
+    const { test, conditions } = tested(chain, { independent: true });
+    expect(test).toMatchObject({ carried: [], isCarried: false, chosen: { kind: 'hierarchy' } });
+    expect(conditions[0]?.sentence).toContain('patterns of mastery that do not occur');
+  });
+
+  it('contain no given prerequisites that the answers do not show, unless the caller insists', () => {
+    const refused = tested(undefined, { hierarchy: [0, 1, 3] });
+    expect(refused.test.carried).toEqual([]);
+    expect(refused.conditions.map(({ code }) => code)).toEqual(['prerequisites_not_shown']);
+    expect(refused.conditions[0]?.sentence).toMatch(/\(K1 → K2 → K3\): with them BIC is \d+\.\d higher/);
+    const { test, conditions } = tested(undefined, { hierarchy: [0, 1, 3], insist: true });
+    expect(test).toMatchObject({ isCarried: false, carried: [{ form: 'hierarchy', required: [0, 1, 3] }] });
+    expect(test.carried[0]!.bicGain).toBeLessThan(0);
+    expect(conditions.map(({ code }) => code)).toEqual(['prerequisites_insisted']);
+  });
+
+  it('are found block by block where blocks are given', () => {
+    const blocks = [{ kcs: [0, 1, 2], required: [0, 1, 3] }];
+    const { test, conditions } = tested(chain, { blocks });
+    expect(test.candidates.filter(({ kind }) => kind === 'blocks').map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining(['K1 → K2 → K3', 'one weight per pattern of K1, K2, K3']),
+    );
+    expect(test.carried).toMatchObject([{ form: 'hierarchy', kcs: [0, 1, 2], required: [0, 1, 3] }]);
+    expect(test.candidates).toContain(test.chosen);
+    expect(conditions.map(({ code }) => code)).toContain('prerequisites');
+    const wrong = tested(undefined, { blocks });
+    expect(wrong.test.carried).toEqual([]);
+    expect(wrong.test.chosen.kind).toBe('independent');
+    expect(wrong.conditions.map(({ code }) => code)).toEqual(['prerequisites_not_shown']);
+  });
+});
+
 describe('isShown', () => {
   const base: Candidate = {
     kind: 'independent',
