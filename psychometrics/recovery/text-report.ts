@@ -96,6 +96,7 @@ export const rowHead = [
   'exposed',
   'overlap',
   'idle',
+  'unusual',
 ] as const;
 
 /** Returns how many simulated learners there are. */
@@ -110,6 +111,7 @@ export const rowLegend = [
   `classified: learners × KCs classified as mastered or gap at ${STATED_CONFIDENCE}; correct: the share of those that is right. pool: items given at least once;`,
   'exposed: the largest share of learners given the same item; overlap: the share of a test that two learners have in common.',
   'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components.',
+  'unusual: learners whose answers contradict each other, which a limitation of the score states; about 1 % where the engine knows how learners answer.',
 ] as const;
 
 /** Returns the note that the coverage of intervals depends on an assumption that prerequisites violate. */
@@ -137,6 +139,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
     percent(figures.mostExposed),
     percent(figures.overlap),
     decimals(figures.idle, 1),
+    percent(figures.unusual),
   ];
 }
 
