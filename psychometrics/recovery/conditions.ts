@@ -1,6 +1,6 @@
 import type { Constraints, Exposure } from '#functions/mastery/engine/index.ts';
 import type { Knowledge } from './knowledge.ts';
-import { CORRELATION, PRIOR_POPULATION, RAPID } from './learners.ts';
+import { ABERRANT, CORRELATION, PRIOR_POPULATION, RAPID } from './learners.ts';
 import type { AnswerModel, Population, Structure } from './learners.ts';
 import { GOOD_ITEMS, kcGuid, WEAK_ITEMS, type ItemQuality, type World, type WorldSize } from './world.ts';
 
@@ -250,6 +250,21 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
       group: 'wrong',
       name: `rapid guessers: ${percent(RAPID.learners)}, ${percent(RAPID.items)} of items`,
       change: { answers: 'rapid guessing' },
+    },
+    {
+      group: 'wrong',
+      name: `all guess on ${percent(ABERRANT.guessing.items)} of items`,
+      change: { answers: 'guessing' },
+    },
+    {
+      group: 'wrong',
+      name: `all are careless on ${percent(ABERRANT.careless.items)} of items`,
+      change: { answers: 'careless' },
+    },
+    {
+      group: 'wrong',
+      name: `all are helped on ${percent(ABERRANT.helped.items)} of items`,
+      change: { answers: 'helped' },
     },
   ];
   const distinct = (values: readonly number[], least: number, given: number): readonly number[] =>

@@ -30,6 +30,8 @@ export interface Figures {
   readonly overlap: number;
   /** Mean number of items after every posterior was confident; NaN if tests require no confidence. */
   readonly idle: number;
+  /** Share of learners whose answers contradict each other, by the rule of a learner's run. */
+  readonly unusual: number;
 }
 
 /** Half the width of a 95 % interval, in standard errors. */
@@ -73,6 +75,7 @@ export function figuresOf(worlds: readonly (readonly Sitting[])[], poolSize: num
     mostExposedByFifth: exposedByFifth(worlds, poolSize),
     overlap: mean(worlds.map((world, n) => commonItems(exposure[n] ?? [], world.length))) / meanLength,
     idle: mean(sittings.map(({ items, confidentAfter }) => items.length - confidentAfter)),
+    unusual: share(sittings, ({ isUnusual }) => isUnusual),
   };
 }
 

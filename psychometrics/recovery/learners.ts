@@ -20,10 +20,10 @@ export interface Population {
 export const PRIOR_POPULATION: Population = { mean: 0, sd: 1 };
 
 /**
- * How learners answer: as the world's tables predict; `compensatory`, where mastered KCs make up for missing ones; or `rapid guessing`, as the tables
- * predict, but some learners guess some of the items.
+ * How learners answer: as the world's tables predict; `compensatory`, where mastered KCs make up for missing ones; `rapid guessing`, as the tables
+ * predict, but some learners guess some of the items; or as the tables predict except for a share of the items (`ABERRANT`), every learner.
  */
-export type AnswerModel = 'by-table' | 'compensatory' | 'rapid guessing';
+export type AnswerModel = 'by-table' | 'compensatory' | 'rapid guessing' | keyof typeof ABERRANT;
 
 /**
  * The structure of mastery: KCs are independent given one ability; each KC of a chain of this length requires the one before it; or the first half of
@@ -36,6 +36,13 @@ export const CORRELATION = 0.6;
 
 /** Rapid guessers: their share of the learners, the share of items that they guess, and their chance of success there. */
 export const RAPID = { learners: 0.1, items: 0.5, success: 0.25 } as const;
+
+/** A share of the items is answered with this chance of success, which does not depend on mastery. */
+export const ABERRANT = {
+  guessing: { items: RAPID.items, success: RAPID.success },
+  careless: { items: 0.3, success: 0 },
+  helped: { items: 0.4, success: 0.95 },
+} as const;
 
 /** Draws a learner: its ability, then each KC by that ability. With two abilities the known one is their sum, at an SD of 1. */
 export function drawLearner(
@@ -95,13 +102,25 @@ export function chainsIn({ kcs }: World, length: number): readonly (readonly num
 /** Returns the learner's answer to an item, which is the same at every request. */
 export function answerOf(learner: Learner, item: WorldItem, model: AnswerModel): boolean {
   const has = item.kcs.filter((kc) => learner.mastered[kc] === true).length;
-  const success =
-    model === 'compensatory'
-      ? compensatory(item, has)
-      : model === 'rapid guessing' && isGuessed(learner, item)
-        ? RAPID.success
-        : successOf(item, has);
-  return stream(`recovery answer ${learner.name} ${item.id}`)() < success;
+  return stream(`recovery answer ${learner.name} ${item.id}`)() < successUnder(model, learner, item, has);
+}
+
+function successUnder(model: AnswerModel, learner: Learner, item: WorldItem, has: number): number {
+  switch (model) {
+    case 'by-table':
+      return successOf(item, has);
+    case 'compensatory':
+      return compensatory(item, has);
+    case 'rapid guessing':
+      return isGuessed(learner, item) ? RAPID.success : successOf(item, has);
+    case 'guessing':
+    case 'careless':
+    case 'helped': {
+      const { items, success } = ABERRANT[model];
+      const isAberrant = stream(`recovery ${model} ${learner.name} ${item.id}`)() < items;
+      return isAberrant ? success : successOf(item, has);
+    }
+  }
 }
 
 function isGuessed({ name }: Learner, { id }: WorldItem): boolean {

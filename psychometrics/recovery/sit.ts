@@ -1,4 +1,5 @@
 import {
+  areAnswersUnusual,
   classify,
   compileModel,
   estimate,
@@ -32,6 +33,8 @@ export interface Sitting {
   readonly kcs: readonly SittingKc[];
   /** After how many items every posterior of those had the confidence that the test requires; NaN if it requires none. */
   readonly confidentAfter: number;
+  /** Whether a real run would state that its answers contradict each other. */
+  readonly isUnusual: boolean;
 }
 
 /** One KC of one learner. */
@@ -139,6 +142,7 @@ export function* sitAll(
       items,
       confidentAfter:
         condition.confidence < 1 ? confidentAfter(context, condition.confidence, evidence) : NaN,
+      isUnusual: areAnswersUnusual(context.model, evidence.outcomes) === true,
       kcs: learner.mastered.slice(0, condition.scope).map((mastered, kc) => {
         const posterior = kcPosteriors[kc] ?? NaN;
         const own = measured(kc);

@@ -32,6 +32,7 @@ describe('figures of a row', () => {
     items: [0, 1],
     kcs: [],
     confidentAfter: 1,
+    isUnusual: false,
     ...change,
   });
   const kc = { mastered: true, posterior: 0.5, items: 1, classified: true };
@@ -40,7 +41,7 @@ describe('figures of a row', () => {
     const worlds = [
       [
         sitting({ recovered: 1.97, kcs: [kc, kc, { ...kc, mastered: false }] }),
-        sitting({ ability: 1, recovered: -0.95, items: [1] }),
+        sitting({ ability: 1, recovered: -0.95, items: [1], isUnusual: true }),
       ],
       [
         sitting({ items: [3], kcs: [{ ...kc, posterior: 0.49, classified: false }] }),
@@ -66,6 +67,7 @@ describe('figures of a row', () => {
       // Of 7/4 items, two learners have one in common in either world: item 1, item 3.
       overlap: 4 / 7,
       idle: 3 / 4,
+      unusual: 1 / 4,
     });
     expect(figures.bias).toBeCloseTo((1.97 - 1.95) / 4, 12);
   });
@@ -102,6 +104,7 @@ describe('the aims', () => {
     mostExposedByFifth: [],
     overlap: 1,
     idle: 0,
+    unusual: 0,
   };
   const latent = { ...good, meanLength: 40 };
   const missed = (figures: Figures, bruteForce = 1e-12, bar = 1, meanLength = 26): readonly string[] =>
@@ -245,6 +248,9 @@ describe('a study', () => {
       'prerequisites',
       'two abilities, correlation 0.6, until classified',
       'rapid guessers',
+      ...['guess on 50', 'are careless on 30', 'are helped on 40'].map(
+        (what) => `all ${what} % of items, until classified`,
+      ),
     ]);
     const sound = study.rows.find(({ group }) => group === 'unsettled')!.figures;
     for (const { name, figures } of rows) {

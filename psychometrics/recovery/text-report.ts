@@ -108,6 +108,7 @@ export const rowHead = [
   'exposed',
   'overlap',
   'idle',
+  'unusual',
 ] as const;
 
 /** Returns how many simulated learners there are. */
@@ -123,6 +124,7 @@ export const rowLegend = [
   'exposed: the largest share of learners given the same item; overlap: the share of a test that two learners have in common.',
   'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components;',
   'unsettled and unmeasured first: selectionTarget unsettled_and_unmeasured.',
+  'unusual: learners whose answers contradict each other, which a limitation of the score states; about 1 % where the engine knows how learners answer.',
 ] as const;
 
 /** Returns the note that the coverage of intervals depends on an assumption that prerequisites violate. */
@@ -150,6 +152,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
     percent(figures.mostExposed),
     percent(figures.overlap),
     decimals(figures.idle, 1),
+    percent(figures.unusual),
   ];
 }
 
