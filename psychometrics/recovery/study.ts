@@ -170,7 +170,7 @@ export function runStudy(
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
-      ...evaluateLengths(curves, settings.bar),
+      ...evaluateLengths(curves, settings.worlds, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
