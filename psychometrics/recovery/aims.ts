@@ -60,26 +60,35 @@ const EQUALLY_CORRECT_LENGTHS: Readonly<Record<Bank, Partial<Record<Target, numb
   'few KCs in scope': { unsettled_components: 0.98 },
 };
 
+/** With fewer worlds, an interval from resampled worlds is too narrow to decide an aim. */
+const ENOUGH_WORLDS = 10;
+
 /**
- * Checks test lengths at equal correctness against the design's aims. They do not decide: the figures differ by worlds as much as from the aims.
+ * Checks test lengths at equal correctness against the design's aims. Some true values are close to their aims, and banks differ. So a length decides
+ * only if its whole interval misses the aim.
  */
-export function evaluateLengths(curves: readonly TargetCurve[], bar: number): readonly AimResult[] {
+export function evaluateLengths(
+  curves: readonly TargetCurve[],
+  worlds: number,
+  bar: number,
+): readonly AimResult[] {
   return curves
     .filter(({ target }) => target === 'unsettled_and_unmeasured')
     .flatMap(({ bank, comparisons }) =>
       comparisons.flatMap(({ reference, atEqualCorrectness }): readonly AimResult[] => {
         const limit = EQUALLY_CORRECT_LENGTHS[bank][reference];
         if (limit === undefined || atEqualCorrectness === null) return [];
-        const { value } = atEqualCorrectness;
+        const { value, interval } = atEqualCorrectness;
+        const most = limit / bar;
         return [
           {
             name: `length to ${reference}, ${bank}`,
             value,
             least: null,
-            most: limit / bar,
+            most,
             unit: 'share',
-            met: value <= limit / bar,
-            decides: false,
+            met: value <= most,
+            decides: worlds >= ENOUGH_WORLDS && interval !== null && interval[0] > most,
           },
         ];
       }),

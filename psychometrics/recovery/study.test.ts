@@ -145,7 +145,7 @@ describe('the aims', () => {
 });
 
 describe('the aims of test length', () => {
-  const curves = (value: number | null): readonly TargetCurve[] => [
+  const curves = (value: number | null, low = value ?? NaN): readonly TargetCurve[] => [
     {
       bank: 'good items',
       target: 'unsettled_and_unmeasured',
@@ -153,20 +153,28 @@ describe('the aims of test length', () => {
       comparisons: (['latent_state', 'unsettled_components'] as const).map((reference) => ({
         reference,
         atEqualThreshold: { value: 0.5, interval: null },
-        atEqualCorrectness: value === null ? null : { value, interval: null },
+        atEqualCorrectness: value === null ? null : { value, interval: [low, 1] },
         right: null,
       })),
     },
   ];
 
-  it('are those of the design at equal correctness, and do not decide', () => {
-    const met = (value: number, bar = 1) => evaluateLengths(curves(value), bar).map((aim) => aim.met);
+  it('are those of the design at equal correctness', () => {
+    const met = (value: number, bar = 1) => evaluateLengths(curves(value), 10, bar).map((aim) => aim.met);
     expect(met(0.88)).toEqual([true, true]);
     expect(met(0.881)).toEqual([false, true]);
     expect(met(0.931)).toEqual([false, false]);
     expect(met(0.88, 1.1)).toEqual([false, false]);
-    expect(evaluateLengths(curves(0.9), 1).some(({ decides }) => decides)).toBe(false);
-    expect(evaluateLengths(curves(null), 1)).toEqual([]);
+    expect(evaluateLengths(curves(null), 10, 1)).toEqual([]);
+  });
+
+  it('decide only where the whole interval misses them, with enough worlds', () => {
+    const decide = (low: number, worlds: number) =>
+      evaluateLengths(curves(0.95, low), worlds, 1).map(({ decides }) => decides);
+    expect(decide(0.88, 10)).toEqual([false, false]);
+    expect(decide(0.9, 10)).toEqual([true, false]);
+    expect(decide(0.94, 10)).toEqual([true, true]);
+    expect(decide(0.94, 9)).toEqual([false, false]);
   });
 });
 

@@ -171,7 +171,7 @@ export function runStudy(
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
-      ...evaluateLengths(curves, settings.bar),
+      ...evaluateLengths(curves, settings.worlds, settings.bar),
       ...blockAims(rows, settings.bar),
       ...[...exposed].flatMap(([method, figures]) =>
         evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
