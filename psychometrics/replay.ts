@@ -10,7 +10,7 @@ import {
   computeEvidence,
   type Classification,
   type CompiledModel,
-  type ModelParameters,
+  type CalibratedParameters,
   type Outcome,
   type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
@@ -58,7 +58,7 @@ interface Policy {
 }
 
 interface ReplayedStudy {
-  readonly parameters: ModelParameters;
+  readonly parameters: CalibratedParameters;
   /** The labels of the knowledge components, in the order of the parameters. */
   readonly labels: readonly string[];
   readonly learners: readonly Learner[];
@@ -71,13 +71,14 @@ function replayedStudy(files: ResponseFiles, options: TableOptions): Result<Repl
   const study = readStudy(files, options);
   if (!study.ok) return err(shorten(study.error));
   const { parameters, learners, leftOut } = study.value;
-  const { theta, kcs, items } = parameters;
+  const { theta, kcs, items, blocks } = parameters;
   const { nodes, min, max } = theta;
   const columns = new Map(study.value.items.map((item, at) => [item, at]));
   return ok({
     parameters: {
       theta,
       kcs: kcs.map(({ kc, slope, location }) => ({ guid: kc, slope, location })),
+      ...(blocks === undefined ? {} : { blocks }),
       items: items.map((item) => ({
         artifactVersionId: item.item,
         kcs: item.kcs,
@@ -107,8 +108,8 @@ function successTable(
   return Array.from({ length: size }, (_, s) => (s === size - 1 ? 1 - item.slip : item.guess));
 }
 
-function compile(parameters: ModelParameters): CompiledModel {
-  const model = compileModel(parameters);
+function compile(parameters: CalibratedParameters): CompiledModel {
+  const model = compileModel(parameters, parameters.blocks === undefined ? undefined : 'ho-cdm-block-1');
   if (!model.ok)
     throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
   return model.value;
@@ -175,14 +176,14 @@ interface Verification {
 
 /** Computes every learner's posterior from all answers, once by the engine and once by enumeration. */
 function verify(
-  parameters: ModelParameters,
+  parameters: CalibratedParameters,
   learners: readonly Learner[],
   replays: readonly Replay[],
 ): Verification {
   const index = new Map(parameters.kcs.map(({ guid }, k) => [guid, k]));
   const reference = {
     ...parameters.theta,
-    kcs: parameters.kcs,
+    kcs: parameters.kcs.map(({ slope = NaN, location = NaN }) => ({ slope, location })),
     items: parameters.items.map(({ kcs, probabilities }) => ({
       kcs: kcs.map((guid) => index.get(guid) ?? -1),
       success: probabilities,
@@ -294,6 +295,10 @@ async function main(values: ReturnType<typeof command.opts>): Promise<Result<und
   if (!study.ok) return study;
   const { parameters } = study.value;
   const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };
+  if (values.verify === true && parameters.blocks !== undefined)
+    return err(
+      '--verify compares independent knowledge components only: leave it out for parameters with blocks',
+    );
   const model = compile(parameters);
   const learners = study.value.learners.slice(0, values.limit);
   const context = prepare(model);

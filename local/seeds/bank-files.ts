@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { eligibilityRules, exposureRule, namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { oneModel, thetaGrid } from '#tools/terminal/study.ts';
+import { namedBlocks, oneModel, thetaGrid } from '#tools/terminal/study.ts';
 
 /* The files of a seed directory but `reports.json`; docs/seeds.md explains them field by field. They contain names, never a tenant's ids. */
 
@@ -89,7 +89,16 @@ const success = z.number().gt(0).lt(1);
 
 export const calibrationFile = z.strictObject({
   theta: thetaGrid,
-  kcs: z.array(z.strictObject({ kc: name, slope: z.number().positive(), location: z.number() })).min(1),
+  kcs: z
+    .array(
+      z.strictObject({
+        kc: name,
+        slope: z.number().positive().exactOptional(),
+        location: z.number().exactOptional(),
+      }),
+    )
+    .min(1),
+  blocks: namedBlocks,
   items: z
     .array(
       z.union(

@@ -66,7 +66,8 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
     },
     [`${bankName}/calibration.json`]: {
       theta: parameters.theta,
-      kcs: parameters.kcs.map(({ kc, slope, location }) => ({ kc, slope, location })),
+      kcs: parameters.kcs.map(({ label: _, ...kc }) => kc),
+      ...(parameters.blocks === undefined ? {} : { blocks: parameters.blocks }),
       items: parameters.items.map((item) =>
         'probabilities' in item
           ? { item: item.item, probabilities: item.probabilities }

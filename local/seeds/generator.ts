@@ -117,7 +117,7 @@ function makeLearners(
     const theta = Array.from({ length: 12 }, draw).reduce((sum, value) => sum + value, -6);
     const mastered = new Set(
       calibration.kcs
-        .filter((kc) => draw() < 1 / (1 + Math.exp(-kc.slope * (theta - kc.location))))
+        .filter(({ slope = NaN, location = NaN }) => draw() < 1 / (1 + Math.exp(-slope * (theta - location))))
         .map((kc) => kc.kc),
     );
     const answers = bank.items.map((item): [string, 0 | 1] => {

@@ -100,10 +100,11 @@ function calibrationRecord(tenantId: string, tenantBank: TenantBank): Calibratio
       id: opaque(`calibration-${directory}`, tenantId, hashCanonical({ bank, calibration, parameters })),
       scaleId: opaque(`scale-${calibration.scale.name}`, tenantId, directory),
       visibility: 'tenant',
-      modelFamily: 'ho-cdm-grid',
-      modelVersion: 'ho-cdm-grid/1',
+      ...(parameters.blocks === undefined
+        ? { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1' }
+        : { modelFamily: 'ho-cdm-block', modelVersion: 'ho-cdm-block/1' }),
       numericPrecision: calibration.numericPrecision,
-      runtimeVersion: 'ho-cdm-grid-1',
+      runtimeVersion: parameters.blocks === undefined ? 'ho-cdm-grid-1' : 'ho-cdm-block-1',
       caseFrameworkGuid: spec.framework.guid,
       caseMappingVersion: opaque(calibration.mappingVersion, tenantId, directory),
       subject: bank.subject,
@@ -133,12 +134,22 @@ function parametersOf({ content, ids, members }: TenantBank): CalibrationParamet
   const { theta, scale, maximumReportableError, reliabilityCeiling } = calibration;
   return inGuidOrder({
     theta,
-    kcs: calibration.kcs.map(({ kc, slope, location }) => ({
+    kcs: calibration.kcs.map(({ kc, ...curve }) => ({
       guid: ids.kc(kc),
       uri: caseUri(ids.kc(kc)),
-      slope,
-      location,
+      ...curve,
     })),
+    ...(calibration.blocks === undefined
+      ? {}
+      : {
+          blocks: calibration.blocks.map((block) => ({
+            ...block,
+            kcs: block.kcs.map(ids.kc),
+            ...('prerequisites' in block
+              ? { prerequisites: block.prerequisites.map((own) => own.map(ids.kc)) }
+              : {}),
+          })),
+        }),
     items: members.map(({ item, member }) => {
       const fitted = defined(calibrated.get(item.name));
       return {

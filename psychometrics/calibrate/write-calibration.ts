@@ -13,9 +13,10 @@ import { inGuidOrder } from '#shared/records/record-guids.ts';
 import { INSISTED, type CalibrationParameters, type CalibrationRecord } from '#shared/records/records.ts';
 import type { Calibration } from './calibrate.ts';
 import { verdictOf, type Condition } from './conditions.ts';
+import { hasNoCurve } from './dependence.ts';
 import { theta } from './model.ts';
 import { at } from './numbers.ts';
-import { recordedPrior } from './structure/carried.ts';
+import { recordedPrior, type CarriedBlock } from './structure/carried.ts';
 
 const document = scaleCalibration.shape;
 const name = z.string().min(1);
@@ -141,9 +142,8 @@ export function calibrationFile(
     (kc) => meta.kcs?.[kc]?.guid ?? deterministicUuid('calibrate-kc', studyName, kc),
   );
   // Pointers of placeholders are into the file, where components are sorted by GUID.
-  const { structure } = calibration;
-  const carried = typeof structure === 'string' ? [] : structure.carried;
-  const prior = recordedPrior(design, calibration.parameters, guids, carried, study.responses.learners);
+  const { learners } = study.responses;
+  const prior = recordedPrior(design, calibration.parameters, guids, carriedBy(calibration), learners);
   const curveOf = (k: number): { readonly slope?: number; readonly location?: number } => {
     const { slope, location } = prior.kcs[k] ?? {};
     return slope === undefined || location === undefined ? {} : { slope, location };
@@ -297,13 +297,20 @@ function limitationsOf(conditions: readonly Condition[]): string[] {
   return level === 'not_releasable' ? [INSISTED, ...sentences] : sentences;
 }
 
+/** Returns the blocks that the calibration carries. */
+function carriedBy({ structure }: Calibration): readonly CarriedBlock[] {
+  return typeof structure === 'string' ? [] : structure.carried;
+}
+
 /** Returns `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */
 export function parametersFile(
   calibration: Calibration,
   studyName: string,
   meta: Meta,
 ): Record<string, unknown> {
-  const { study, options, criteria, parameters } = calibration;
+  const { study, design, options, criteria, parameters } = calibration;
+  const { learners } = study.responses;
+  const { blocks } = recordedPrior(design, parameters, study.kcs, carriedBy(calibration), learners);
   return {
     name: studyName,
     model: options.model,
@@ -312,10 +319,12 @@ export function parametersFile(
     theta: { ...theta },
     kcs: study.kcs.map((kc, k) => ({
       kc,
-      slope: at(parameters.slopes, k),
-      location: at(parameters.locations, k),
+      ...(hasNoCurve(design.dependence, k)
+        ? {}
+        : { slope: at(parameters.slopes, k), location: at(parameters.locations, k) }),
       ...(meta.kcs?.[kc]?.label === undefined ? {} : { label: meta.kcs[kc].label }),
     })),
+    ...(blocks === undefined ? {} : { blocks }),
     items: study.items.map((item, j) => ({
       item,
       kcs: (study.kcsOf[j] ?? []).map((k) => study.kcs[k] ?? ''),

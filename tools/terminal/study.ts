@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { calibrationParameters } from '#shared/records/records.ts';
 import { readFrom } from './file-failure.ts';
 import { readTexts } from './study/files.ts';
 import type { TableOptions } from './study/options.ts';
@@ -28,6 +29,9 @@ export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
 const name = z.string().min(1).max(128);
+/** Blocks of a calibration, by the names of its knowledge components in place of their GUIDs. */
+export const namedBlocks = calibrationParameters.shape.blocks;
+
 const success = z.number().gt(0).lt(1);
 const itemFields = { item: name, kcs: z.array(name).min(1).max(12), stem: z.string().min(1).optional() };
 
@@ -43,12 +47,13 @@ const parametersFile = z.strictObject({
     .array(
       z.strictObject({
         kc: name,
-        slope: z.number().positive(),
-        location: z.number(),
+        slope: z.number().positive().exactOptional(),
+        location: z.number().exactOptional(),
         label: z.string().min(1).optional(),
       }),
     )
     .min(1),
+  blocks: namedBlocks,
   items: z
     .array(
       z.union(
@@ -159,9 +164,22 @@ export function checkTable(
 }
 
 /** Names that repeat, components that do not exist, tables of the wrong length. */
-function parameterDefects({ kcs, items }: StudyParameters): string[] {
+function parameterDefects({ kcs, items, blocks = [] }: StudyParameters): string[] {
   const known = new Set(kcs.map((kc) => kc.kc));
+  const stated = new Set(
+    blocks.flatMap(({ form, kcs: own }) => (form === 'saturated' || form === 'table' ? own : [])),
+  );
   return [
+    ...kcs.flatMap(({ kc, slope, location }, at) =>
+      (slope === undefined || location === undefined) && !stated.has(kc)
+        ? [`parameters.json#/kcs/${at}: needs "slope" and "location"`]
+        : [],
+    ),
+    ...blocks.flatMap((block, at) =>
+      block.kcs
+        .filter((kc) => !known.has(kc))
+        .map((kc) => `parameters.json#/blocks/${at}/kcs: "${kc}" is not listed under kcs`),
+    ),
     ...repetitions(
       kcs.map((kc) => kc.kc),
       (kc) => `parameters.json: the knowledge component "${kc}" is listed twice`,
