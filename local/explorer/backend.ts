@@ -86,7 +86,8 @@ export function createExplorerBackend(
     return bank.value;
   });
   const modelOf = cached((tenantId, name) => {
-    const model = compileModel(bankOf(tenantId, name).parameters);
+    const { parameters, runtimeVersion } = bankOf(tenantId, name);
+    const model = compileModel(parameters, runtimeVersion);
     if (!model.ok) throw new Error('a released calibration compiles');
     return model.value;
   });

@@ -16,6 +16,7 @@ export interface JourneyBank {
   readonly title: string;
   readonly resultsStudentId: string;
   readonly parameters: CalibrationParameters;
+  readonly runtimeVersion: string;
   readonly learners: readonly Learner[];
   /** What the knowledge components are called, by CASE GUID, in the order of the bank. */
   readonly labels: ReadonlyMap<string, string>;
@@ -63,6 +64,7 @@ export function bankOf(
     title: bank.bank.title,
     resultsStudentId: seeded.fixtures.mastery.resultsStudentId,
     parameters: calibration.parameters,
+    runtimeVersion: calibration.document.runtimeVersion,
     learners: bank.learners,
     labels,
     itemNames: seeded.itemNames,

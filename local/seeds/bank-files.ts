@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { eligibilityRules, exposureRule, namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { priorBlock } from '#shared/records/records.ts';
-import { oneModel, thetaGrid } from '#tools/terminal/study.ts';
+import { namedBlocks, oneModel, thetaGrid } from '#tools/terminal/study.ts';
 
 /* The files of a seed directory but `reports.json`; docs/seeds.md explains them field by field. They contain names, never a tenant's ids. */
 
@@ -104,8 +103,7 @@ export const calibrationFile = z.strictObject({
       }),
     )
     .min(1),
-  /** As in a calibration's record, with names in place of GUIDs. */
-  blocks: z.array(priorBlock).exactOptional(),
+  blocks: namedBlocks,
   items: z
     .array(
       z.union(

@@ -1,3 +1,4 @@
+import { compileModel } from '#functions/mastery/engine/index.ts';
 import { metrics } from '#shared/contract/reports/analysis-policy.ts';
 import { pointer, type Defect } from '#shared/kernel/defect.ts';
 import { checkTable } from '#tools/terminal/study.ts';
@@ -67,6 +68,14 @@ export function checkBank(bank: BankFile): readonly Defect[] {
   return defects;
 }
 
+/** Returns what the engine has against the blocks and the curves next to them. */
+function blockDefects({ theta, kcs, blocks = [] }: CalibrationFile): readonly Defect[] {
+  const scale = Array.from({ length: theta.nodes }, (_, node) => node);
+  const named = kcs.map(({ kc, ...curve }) => ({ guid: kc, ...curve }));
+  const model = compileModel({ theta, kcs: named, blocks, items: [], scale }, 'ho-cdm-block-1');
+  return model.ok ? [] : model.error.filter(({ pointer }) => /^\/(?:blocks|kcs)\b/.test(pointer));
+}
+
 /** Returns whether the calibration has exactly the bank's items and components, with tables of the right length and a rising scale. */
 export function checkCalibration(calibration: CalibrationFile, bank: BankFile): readonly Defect[] {
   const { defects, add, distinct, known } = checksOf(calibration);
@@ -88,6 +97,10 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
       add('guess must be below 1 - slip', 'items', at, 'guess');
     if ('probabilities' in item && size !== undefined)
       defects.push(...checkTable(item.probabilities, size, ['items', at, 'probabilities']));
+  }
+  if (calibration.blocks !== undefined) {
+    known(KC, namesOf(bank.kcs), 'blocks.*.kcs.*');
+    defects.push(...blockDefects(calibration));
   }
   if (theta.min >= theta.max) add('must be below max', 'theta', 'min');
   const values = 'values' in scale ? scale.values : undefined;

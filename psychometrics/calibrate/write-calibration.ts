@@ -14,7 +14,7 @@ import { INSISTED, type CalibrationParameters, type CalibrationRecord } from '#s
 import type { Calibration } from './calibrate.ts';
 import { verdictOf, type Condition } from './conditions.ts';
 import { theta } from './model.ts';
-import { recordedPrior } from './structure/carried.ts';
+import { recordedPrior, type CarriedBlock } from './structure/carried.ts';
 
 const document = scaleCalibration.shape;
 const name = z.string().min(1);
@@ -140,9 +140,8 @@ export function calibrationFile(
     (kc) => meta.kcs?.[kc]?.guid ?? deterministicUuid('calibrate-kc', studyName, kc),
   );
   // Pointers of placeholders are into the file, where components are sorted by GUID.
-  const { structure } = calibration;
-  const carried = typeof structure === 'string' ? [] : structure.carried;
-  const prior = recordedPrior(design, calibration.parameters, guids, carried, study.responses.learners);
+  const { learners } = study.responses;
+  const prior = recordedPrior(design, calibration.parameters, guids, carriedBy(calibration), learners);
   const curveOf = (k: number): { readonly slope?: number; readonly location?: number } => {
     const { slope, location } = prior.kcs[k] ?? {};
     return slope === undefined || location === undefined ? {} : { slope, location };
@@ -296,15 +295,20 @@ function limitationsOf(conditions: readonly Condition[]): string[] {
   return level === 'not_releasable' ? [INSISTED, ...sentences] : sentences;
 }
 
+/** Returns the blocks that the calibration carries. */
+function carriedBy({ structure }: Calibration): readonly CarriedBlock[] {
+  return typeof structure === 'string' ? [] : structure.carried;
+}
+
 /** Returns `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */
 export function parametersFile(
   calibration: Calibration,
   studyName: string,
   meta: Meta,
 ): Record<string, unknown> {
-  const { study, options, criteria, parameters, design, structure } = calibration;
-  const carried = typeof structure === 'string' ? [] : structure.carried;
-  const prior = recordedPrior(design, parameters, study.kcs, carried, study.responses.learners);
+  const { study, options, criteria, parameters, design } = calibration;
+  const { learners } = study.responses;
+  const prior = recordedPrior(design, parameters, study.kcs, carriedBy(calibration), learners);
   return {
     name: studyName,
     model: options.model,

@@ -45,7 +45,7 @@ const blockKcs = (least: number, most: number) => z.array(z.string().min(1)).min
 const weight = z.number().nonnegative();
 
 /** KCs that are not independent given theta, in one of the forms of docs/engine.md: bit i of a pattern is set if `kcs[i]` is mastered. */
-export const priorBlock = z.discriminatedUnion('form', [
+const priorBlock = z.discriminatedUnion('form', [
   z.strictObject({
     form: z.literal('hierarchy'),
     kcs: blockKcs(2, 12),

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { priorBlock } from '#shared/records/records.ts';
+import { calibrationParameters } from '#shared/records/records.ts';
 import { readFrom } from './file-failure.ts';
 import { readTexts } from './study/files.ts';
 import type { TableOptions } from './study/options.ts';
@@ -29,6 +29,9 @@ export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
 const name = z.string().min(1).max(128);
+/** Blocks of a calibration, by the names of its knowledge components in place of their GUIDs. */
+export const namedBlocks = calibrationParameters.shape.blocks;
+
 const success = z.number().gt(0).lt(1);
 const itemFields = { item: name, kcs: z.array(name).min(1).max(12), stem: z.string().min(1).optional() };
 
@@ -51,8 +54,7 @@ const parametersFile = z.strictObject({
       }),
     )
     .min(1),
-  /** As in a calibration's record, with names in place of GUIDs. */
-  blocks: z.array(priorBlock).exactOptional(),
+  blocks: namedBlocks,
   items: z
     .array(
       z.union(
@@ -163,9 +165,22 @@ export function checkTable(
 }
 
 /** Names that repeat, components that do not exist, tables of the wrong length. */
-function parameterDefects({ kcs, items }: StudyParameters): string[] {
+function parameterDefects({ kcs, items, blocks = [] }: StudyParameters): string[] {
   const known = new Set(kcs.map((kc) => kc.kc));
+  const stated = new Set(
+    blocks.flatMap(({ form, kcs: own }) => (form === 'saturated' || form === 'table' ? own : [])),
+  );
   return [
+    ...kcs.flatMap(({ kc, slope, location }, at) =>
+      (slope === undefined || location === undefined) && !stated.has(kc)
+        ? [`parameters.json#/kcs/${at}: needs "slope" and "location"`]
+        : [],
+    ),
+    ...blocks.flatMap((block, at) =>
+      block.kcs
+        .filter((kc) => !known.has(kc))
+        .map((kc) => `parameters.json#/blocks/${at}/kcs: "${kc}" is not listed under kcs`),
+    ),
     ...repetitions(
       kcs.map((kc) => kc.kc),
       (kc) => `parameters.json: the knowledge component "${kc}" is listed twice`,
