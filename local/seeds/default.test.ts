@@ -72,7 +72,6 @@ describe('the default seed', () => {
       'policy-fraction-subtraction-timed-f1f6738a6e4b',
       'policy-generated-389c9faae8fd',
       'policy-generated-e11fef040fd1',
-      'policy-generated-29d535f64315',
     ]);
   });
 

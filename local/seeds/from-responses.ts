@@ -46,6 +46,9 @@ function slugOf(text: string): string {
     .slice(0, 64);
 }
 
+/** Up to this many items the credit for unmeasured components gains nothing: the bank runs out (docs/records.md). */
+const SMALL_BANK = 60;
+
 function seedFiles({ parameters, items, learners }: Study, bankName: string): SeedFiles {
   const title = parameters.title ?? parameters.name ?? bankName;
   return markMadeHere({
@@ -90,8 +93,9 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
       eligibilityRules: {
         exposure: { method: 'randomesque', size: 2 },
         priorUse: 'avoid',
-        selectionTarget: 'unsettled_and_unmeasured',
-        unmeasuredCredit: 0.1,
+        ...(parameters.items.length > SMALL_BANK
+          ? { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 }
+          : { selectionTarget: 'unsettled_components' }),
         minimumDecisionGain: 0.01,
         poolMembership: 'manifest',
       },
