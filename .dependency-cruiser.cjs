@@ -307,11 +307,11 @@ module.exports = {
       name: 'frozen-kernel-is-alone',
       severity: 'error',
       comment:
-        'Released calibrations pin a kernel for ever: it may not share code that the next one will want to change.',
+        'Released calibrations pin a kernel for ever: it may not share code that the next one will want to change. A later kernel may use what is frozen.',
       from: { path: '^functions/mastery/engine/kernels/([^/]+)/', pathNot: test },
       to: {
         path: '^functions/mastery/engine/kernels/([^/]+)/',
-        pathNot: '^functions/mastery/engine/kernels/$1/',
+        pathNot: '^functions/mastery/engine/kernels/($1|ho-cdm-grid-1)/',
       },
     },
     {
@@ -469,10 +469,10 @@ module.exports = {
     ),
     only(
       'local-runs-the-product',
-      'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services; only the explorer asks the engine what an item tells.',
+      'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services; only the explorer asks the engine what an item tells, and a simulated learner what its blocks are.',
       '^local/',
       ['^(shared|client|ops|report-element)/', leaves, site, masteryRecords],
-      ['^local/explorer/backend\\.ts$'],
+      ['^local/(explorer/backend|journey/learner)\\.ts$'],
     ),
     {
       name: 'explorer-in-a-browser',

@@ -4,6 +4,7 @@ import type { Part } from './measure.ts';
 export const parts = {
   'next-item': async () => (await import('./engine/next-item.ts')).nextItemPart,
   peer: async () => (await import('./engine/peer.ts')).peerPart,
+  priors: async () => (await import('./engine/priors.ts')).priorPart,
   replay: async () => (await import('./engine/replay.ts')).replayPart,
   'recovery-matrix': async () => (await import('./engine/recovery-matrix.ts')).recoveryMatrixPart,
   growth: async () => (await import('./engine/growth.ts')).growthPart,

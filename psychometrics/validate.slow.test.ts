@@ -66,16 +66,16 @@ describe('npm run validate', () => {
     const out = join(folder, 'a', 'b');
     const { code, stdout, stderr } = await validate('--data', folder, '--out', out);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.match(/^passed /gm)).toHaveLength(6);
-    expect(stdout).toContain('HDLV, each attribute at 0.8: items');
+    expect(stdout.match(/^passed /gm)).toHaveLength(12);
+    expect(stdout).toContain('HDLV, table, each attribute at 0.8: items');
     expect(stdout).toContain('not checked  cdcat-k5-dina-LDHV.json: the folder does not contain this file');
     expect(stdout).toContain(
       'not checked  CDM, DINA: a survey (10 x 5, K 2): the folder does not contain these responses',
     );
-    expect(stdout).toContain('6 of 6 lines passed, 4 not checked');
+    expect(stdout).toContain('12 of 12 lines passed, 4 not checked');
     const html = readFileSync(join(out, 'validation.html'), 'utf8');
     expect(html.match(/<svg [^>]*role="img"/g)).toHaveLength(2);
-    expect(html.match(/class="passed"/g)).toHaveLength(6);
+    expect(html.match(/class="passed"/g)).toHaveLength(12);
     expect(html).toContain('cdcat-k5-dina-LDHV.json');
     expect(html).not.toContain('NaN');
   });
@@ -88,10 +88,10 @@ describe('npm run validate', () => {
       cdcatK5: { ...peers.cdcatK5, 'at0.8max50': { ...perfect, HDLV: [1, 0.97, 5.7] } },
     });
     const { code, stdout, stderr } = await validate('--data', folder);
-    expect([code, stderr]).toEqual([1, '3 of 6 lines failed\n']);
-    expect(stdout.match(/^failed {2}\S+ \S+ .*$/gm)).toHaveLength(3);
+    expect([code, stderr]).toEqual([1, '6 of 12 lines failed\n']);
+    expect(stdout.match(/^failed {2}\S+ \S+ .*$/gm)).toHaveLength(6);
     expect(stdout).toMatch(
-      /^failed {2}cdCAT HDLV, each attribute at 0.8: items .*ours 5.000 {2}theirs 5.700/m,
+      /^failed {2}cdCAT HDLV, curves, each attribute at 0.8: items .*ours 5.000 {2}theirs 5.700/m,
     );
   });
 

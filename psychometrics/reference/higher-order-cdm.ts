@@ -157,7 +157,7 @@ const strandGrid = Array.from({ length: 31 }, (_, z) => {
 });
 
 /** Returns P(pattern | theta) for each pattern of the block. */
-export function blockPrior(
+function blockPrior(
   model: Pick<ReferenceModel, 'kcs' | 'mean' | 'sd'>,
   block: ReferenceBlock,
   t: number,

@@ -17,7 +17,7 @@ export interface DesignFigures {
   readonly length: number;
 }
 
-/** cdCAT assumes independent attributes, each mastered with probability 1/2, which a slope this small yields. */
+/** cdCAT assumes independent attributes, each mastered with probability 1/2, which a slope this small yields, or a table of equal probabilities. */
 const NO_SLOPE = 1e-300;
 const CUT = 0.5;
 const PRECISION = 12;
@@ -25,9 +25,15 @@ const PRECISION = 12;
 /**
  * Gives the engine's test to every learner of a design, by the same code as a learner's run. It ends when each attribute's posterior has at least
  * this confidence, or after this many items; answers are the design's own.
+ * @param prior `curves`: the frozen kernel; `table`: the kernel that takes blocks, with all attributes in one
  */
-export function sitDesign(design: Design, confidence: number, maxItems: number): DesignFigures {
-  const model = modelOf(design);
+export function sitDesign(
+  design: Design,
+  prior: 'curves' | 'table',
+  confidence: number,
+  maxItems: number,
+): DesignFigures {
+  const model = modelOf(design, prior);
   const context = prepareSelection(
     model,
     model.itemIds.map((id, item) => ({
@@ -77,10 +83,17 @@ export function sitDesign(design: Design, confidence: number, maxItems: number):
   return { pattern: patterns / learners, attribute: attributes / learners, length: items / learners };
 }
 
-function modelOf({ Q: q, par }: Design): CompiledModel {
+function modelOf({ Q: q, par }: Design, prior: 'curves' | 'table'): CompiledModel {
+  const names = (q[0] ?? []).map((_, k) => `attribute-${k}`);
+  const patterns = 2 ** names.length;
+  const block = {
+    form: 'table' as const,
+    kcs: names,
+    probabilities: Array.from({ length: 3 }, () => Array.from({ length: patterns }, () => 1 / patterns)),
+  };
   const model = compileModel({
     theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
-    kcs: (q[0] ?? []).map((_, k) => ({ guid: `attribute-${k}`, slope: NO_SLOPE, location: 0 })),
+    kcs: names.map((guid) => (prior === 'table' ? { guid } : { guid, slope: NO_SLOPE, location: 0 })),
     items: q.map((row, j) => {
       const kcs = row.flatMap((needed, k) => (needed === 1 ? [`attribute-${k}`] : []));
       const [guess = NaN, slip = NaN] = par[j] ?? [];
@@ -92,6 +105,7 @@ function modelOf({ Q: q, par }: Design): CompiledModel {
       };
     }),
     scale: [0, 1, 2],
+    blocks: prior === 'table' ? [block] : undefined,
   });
   if (!model.ok)
     throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));

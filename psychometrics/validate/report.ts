@@ -38,11 +38,12 @@ export function htmlReport(validation: Validation): string {
 <p>The mastery engine compared with published figures and frozen outputs of other programs, on the same answers.
 ${passed} of ${lines.length} lines passed; ${unchecked.length} could not be checked.</p>
 <h2>catR</h2>
-<p>Posterior mean (EAP) and standard error of ability under the four-parameter logistic model. Each item has a knowledge component of its own.</p>
+<p>Posterior mean (EAP) and standard error of ability under the four-parameter logistic model. Each item has a knowledge component of its own. Both kernels answer.</p>
 ${picture(lines, 'catR', 'ability (SD)', isAnything)}
 ${linesTable(lines, 'catR')}
 <h2>cdCAT</h2>
-<p>Five attributes, 310 DINA items, 640 learners: the shares of patterns and attributes recovered and the items given, at the same confidence per attribute.
+<p>Five attributes, 310 DINA items, 640 learners: the shares of patterns and attributes recovered and the items given, at the same confidence per attribute;
+by the frozen kernel with curves, and by the kernel of blocks with all five attributes in one table.
 cdCAT selects items by its own rules, so shares may differ by the sampling error of 640 learners.</p>
 ${picture(lines, 'cdCAT', 'share recovered', ({ name }) => !name.endsWith('items'))}
 ${linesTable(lines, 'cdCAT')}

@@ -1,3 +1,4 @@
+import { runtimeVersions } from '#functions/mastery/engine/index.ts';
 import { sitDesign } from './cdcat.ts';
 import { eapOf } from './catr.ts';
 import { designNames, type Reference } from './reference.ts';
@@ -47,31 +48,34 @@ export function validate(
     // NaN does not pass.
     lines.push({ peer, name, ours, theirs, tolerance, passed: Math.abs(ours - theirs) <= tolerance });
   };
-  catr?.forEach((one, n) => {
-    const { eap, sem } = eapOf(one);
-    const name = `case ${n + 1}, ${one.it.length} items`;
-    line('catR', `${name}: EAP`, eap, one.eap, EAP_TOLERANCE);
-    line('catR', `${name}: standard error`, sem, one.sem, ERROR_TOLERANCE);
-  });
+  for (const runtimeVersion of runtimeVersions())
+    catr?.forEach((one, n) => {
+      const { eap, sem } = eapOf(one, runtimeVersion);
+      const name = `${runtimeVersion}, case ${n + 1}, ${one.it.length} items`;
+      line('catR', `${name}: EAP`, eap, one.eap, EAP_TOLERANCE);
+      line('catR', `${name}: standard error`, sem, one.sem, ERROR_TOLERANCE);
+    });
   if (peers === undefined) return { lines, unchecked };
   designNames.forEach((name, n) => {
     const design = designs[name];
     if (design === undefined) return;
-    progress(n / designNames.length, `cdCAT ${name}`);
     const [pattern, attribute, length] = peers.cdcatK5['at0.8max50'][name];
-    const loose = sitDesign(design, 0.8, 50);
-    const strict = sitDesign(design, 0.9999, 20);
-    const at = `${name}, each attribute at`;
-    line('cdCAT', `${at} 0.8: patterns`, loose.pattern, pattern, PATTERN_TOLERANCE);
-    line('cdCAT', `${at} 0.8: attributes`, loose.attribute, attribute, ATTRIBUTE_TOLERANCE);
-    line('cdCAT', `${at} 0.8: items`, loose.length, length, LENGTH_TOLERANCE);
-    line(
-      'cdCAT',
-      `${at} 0.9999, 20 items at most: patterns`,
-      strict.pattern,
-      peers.cdcatK5['patternAt0.9999max20'][name],
-      PATTERN_TOLERANCE,
-    );
+    for (const [share, prior] of (['curves', 'table'] as const).entries()) {
+      progress((n + share / 2) / designNames.length, `cdCAT ${name}, ${prior}`);
+      const loose = sitDesign(design, prior, 0.8, 50);
+      const strict = sitDesign(design, prior, 0.9999, 20);
+      const at = `${name}, ${prior}, each attribute at`;
+      line('cdCAT', `${at} 0.8: patterns`, loose.pattern, pattern, PATTERN_TOLERANCE);
+      line('cdCAT', `${at} 0.8: attributes`, loose.attribute, attribute, ATTRIBUTE_TOLERANCE);
+      line('cdCAT', `${at} 0.8: items`, loose.length, length, LENGTH_TOLERANCE);
+      line(
+        'cdCAT',
+        `${at} 0.9999, 20 items at most: patterns`,
+        strict.pattern,
+        peers.cdcatK5['patternAt0.9999max20'][name],
+        PATTERN_TOLERANCE,
+      );
+    }
   });
   for (const { data, model } of peers.cdmFits.rows)
     unchecked.push({ name: `CDM, ${model}: ${data}`, why: 'the folder does not contain these responses' });

@@ -185,7 +185,7 @@ export const blockCaseOf = (mostItems: number): fc.Arbitrary<BlockCase> =>
     .map(({ value, blocks }) => withBlocks(value, blocks));
 
 /** Puts the KCs of a case into blocks. */
-export function withBlocks(
+function withBlocks(
   { parameters, reference, outcomes }: ModelCase,
   blocks: readonly ReferenceBlock[],
 ): BlockCase {

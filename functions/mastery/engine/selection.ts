@@ -428,6 +428,7 @@ function* admittedInOrder(
   firstLook: number,
 ): Generator<Ranked> {
   for (const keep of [firstLook, firstLook + SECOND_LOOK, Infinity]) {
+    coverage.ruleOut(eligible);
     if (!rank(eligible, keep)) return;
     let asked = 0;
     for (const tied of byGain(context.gains, (items) => inTieOrder(context, items, run.runSeed))) {
@@ -439,7 +440,6 @@ function* admittedInOrder(
       // The order below the last kept gain is not certain.
       if (asked >= keep) break;
     }
-    coverage.ruleOut(eligible);
   }
 }
 

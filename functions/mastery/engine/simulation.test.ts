@@ -102,6 +102,17 @@ describe('the estimated cost of a simulated run', () => {
       12 * 2 * 50 * 540 - 1,
     ],
     ['tables of more KCs', () => costOf({}, exampleModel({ tiedKcs: 4 })), 12 * 4 * 21 * 6 * (16 - 4) - 1],
+    [
+      'patterns of blocks',
+      () => {
+        const kcs = ['kc-0', 'kc-1', 'kc-2'];
+        const strand = [{ form: 'strand' as const, kcs, correlation: 0.5 }];
+        return (
+          costOf({}, exampleModel({ blocks: strand })) - costOf({}, exampleModel({ blocks: [] })) + costOf()
+        );
+      },
+      40 * 21,
+    ],
     ['all gains ranked', () => costOf({ exposure: { method: 'randomesque', size: 65 } }), 12 * 300 * 60],
     [
       'gains about what is unsettled',
@@ -129,7 +140,7 @@ describe('the estimated cost of a simulated run', () => {
     [
       'minima that cannot be met together',
       () => costOf({ minima: Array.from({ length: 20 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
-      400_000,
+      300_000,
     ],
     ['coverage floors', () => costOf({}, model, [{ guid: 't-1', items: 13 }]), 50 * 66 - 1],
   ])('grows with %s', (_, cost, least) => {

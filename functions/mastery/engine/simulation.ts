@@ -49,11 +49,12 @@ export function simulateRun(
 function estimateStepCost(
   { itemKcs, kcGuids }: CompiledModel,
   { coverageFloors }: StoppingRules,
-  { outcomes, estimate: { thetaPosterior, components } }: Evidence,
+  { outcomes, estimate: { thetaPosterior, components, joint } }: Evidence,
 ): number {
   const patterns = new Float64Array(kcGuids.length);
   let cost = 70_000 + kcGuids.length * (thetaPosterior.length + outcomes.length);
   cost += 50 * coverageFloors.length * outcomes.length;
+  if (joint !== undefined) cost += 40 * joint.numbers;
   for (const { kcs, superset } of components) {
     for (const kc of kcs) patterns[kc] = 1 << kcs.length;
     cost += 2 * superset.length * (4 + kcs.length);

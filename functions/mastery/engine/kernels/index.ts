@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: 'de8f6773416527cfbfa44eacdafd74aac1da7febe34a4c13b4aa976fbaf10e47' },
+    { kernel: hoCdmBlock1, sourceHash: 'f8788e51919e0debe66b0efb9f968e245b44e2d8bf126169dabd5106939b4d02' },
   ],
 ]);
 

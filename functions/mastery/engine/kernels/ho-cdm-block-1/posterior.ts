@@ -369,8 +369,7 @@ function locate(model: BlockModel, theta: Float64Array, components: readonly Com
 /** P(all KCs of these component bits mastered). */
 function weightOf({ codes, weights }: Component, bits: number): number {
   let sum = 0;
-  for (let n = 0; n < codes.length; n += 1)
-    if ((integerAt(codes, n) & bits) === bits) sum += at(weights, n);
+  for (let n = 0; n < codes.length; n += 1) if ((integerAt(codes, n) & bits) === bits) sum += at(weights, n);
   return sum;
 }
 

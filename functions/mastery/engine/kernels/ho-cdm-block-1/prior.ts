@@ -202,13 +202,7 @@ function listed(nodes: number, full: () => Marginal): Form {
   };
 }
 
-function addRow(
-  sums: Float64Array,
-  offset: number,
-  rows: Float64Array,
-  first: number,
-  nodes: number,
-): void {
+function addRow(sums: Float64Array, offset: number, rows: Float64Array, first: number, nodes: number): void {
   for (let g = 0; g < nodes; g += 1) sums[offset + g] = at(sums, offset + g) + at(rows, first + g);
 }
 
@@ -226,11 +220,7 @@ function inOrder(nodes: number, places: readonly number[], { patterns, rows }: M
 }
 
 /** Lists the patterns that contain all prerequisites of their KCs; a chain of n KCs has n + 1. @param needed a mask for each KC */
-function closedPatterns(
-  nodes: number,
-  curves: readonly Float64Array[],
-  needed: readonly number[],
-): Marginal {
+function closedPatterns(nodes: number, curves: readonly Float64Array[], needed: readonly number[]): Marginal {
   let patterns = [{ pattern: 0, row: new Float64Array(nodes).fill(1) }];
   curves.forEach((curve, bit) => {
     const mask = needed[bit] ?? 0;
@@ -267,8 +257,7 @@ function allOfHierarchy(
 ): Float64Array {
   let wanted = 0;
   places.forEach((place, bit) => (wanted |= ((mask >>> place) & 1) << bit));
-  for (let bit = curves.length - 1; bit >= 0; bit -= 1)
-    if ((wanted >>> bit) & 1) wanted |= needed[bit] ?? 0;
+  for (let bit = curves.length - 1; bit >= 0; bit -= 1) if ((wanted >>> bit) & 1) wanted |= needed[bit] ?? 0;
   const row = new Float64Array(nodes).fill(1);
   curves.forEach((curve, bit) => {
     if ((wanted >>> bit) & 1) multiplyRow(row, curve, 0);
@@ -296,11 +285,7 @@ function saturatedPatterns(points: Float64Array, { weights, slope }: SaturatedBl
 }
 
 /** Divides the rows by their sum at each node. */
-function normalizedRows(
-  nodes: number,
-  patterns: readonly number[],
-  rows: readonly Float64Array[],
-): Marginal {
+function normalizedRows(nodes: number, patterns: readonly number[], rows: readonly Float64Array[]): Marginal {
   const totals = new Float64Array(nodes);
   for (const row of rows) addRow(totals, 0, row, 0, nodes);
   return gathered(

@@ -24,11 +24,7 @@ interface Profile {
 export type Profiles = WeakMap<readonly KnownMastery[], Profile>;
 
 /** Returns the profile of the known mastery. */
-export function profileOf(
-  model: BlockModel,
-  profiles: Profiles,
-  mastery: readonly KnownMastery[],
-): Profile {
+export function profileOf(model: BlockModel, profiles: Profiles, mastery: readonly KnownMastery[]): Profile {
   const profile = profiles.get(mastery) ?? makeProfile(model, mastery);
   profiles.set(mastery, profile);
   return profile;
@@ -38,31 +34,32 @@ function makeProfile(model: BlockModel, mastery: readonly KnownMastery[]): Profi
   const { nodes, blocks, blockOf, placeOf } = model;
   const logarithms = model.prior.map(log);
   const byBlock = Map.groupBy(mastery, ({ kc }) => integerAt(blockOf, kc));
-  const known = [...byBlock].sort(([a], [b]) => a - b).map(([index, own]): Known => {
-    const block = blocks[index] as Block;
-    const members = own
-      .map(({ kc, probability }) => ({ bit: 1 << integerAt(placeOf, kc), probability }))
-      .sort((a, b) => a.bit - b.bit);
-    const open = members.filter(({ probability }) => probability > 0 && probability < 1);
-    const mask = maskOf(members);
-    const certain = maskOf(members.filter(({ probability }) => probability === 1));
-    const { patterns, rows } = block.joint(maskOf(open), mask & ~maskOf(open), certain);
-    const shares = fromLogarithms(
-      Float64Array.from(patterns, (pattern) =>
-        open.reduce(
-          (sum, { bit, probability }) =>
-            sum + log((pattern & bit) === 0 ? 1 - probability : probability),
-          0,
+  const known = [...byBlock]
+    .sort(([a], [b]) => a - b)
+    .map(([index, own]): Known => {
+      const block = blocks[index] as Block;
+      const members = own
+        .map(({ kc, probability }) => ({ bit: 1 << integerAt(placeOf, kc), probability }))
+        .sort((a, b) => a.bit - b.bit);
+      const open = members.filter(({ probability }) => probability > 0 && probability < 1);
+      const mask = maskOf(members);
+      const certain = maskOf(members.filter(({ probability }) => probability === 1));
+      const { patterns, rows } = block.joint(maskOf(open), mask & ~maskOf(open), certain);
+      const shares = fromLogarithms(
+        Float64Array.from(patterns, (pattern) =>
+          open.reduce(
+            (sum, { bit, probability }) => sum + log((pattern & bit) === 0 ? 1 - probability : probability),
+            0,
+          ),
         ),
-      ),
-    );
-    shares.forEach((share, n) => {
-      for (let g = 0; g < nodes; g += 1)
-        logarithms[g] = at(logarithms, g) + share * log(at(rows, n * nodes + g));
+      );
+      shares.forEach((share, n) => {
+        for (let g = 0; g < nodes; g += 1)
+          logarithms[g] = at(logarithms, g) + share * log(at(rows, n * nodes + g));
+      });
+      if (shares.length === 0) logarithms.fill(-Infinity);
+      return { block, mask, patterns: patterns.map((pattern) => pattern | certain), shares };
     });
-    if (shares.length === 0) logarithms.fill(-Infinity);
-    return { block, mask, patterns: patterns.map((pattern) => pattern | certain), shares };
-  });
   return { blocks: known, theta: fromLogarithms(logarithms) };
 }
 
