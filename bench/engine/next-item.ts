@@ -34,6 +34,10 @@ const policies: readonly {
   })),
   { name: 'unsettled components, half of the KCs', policy: { selectionTarget: 'unsettled_components' } },
   {
+    name: 'unsettled and unmeasured, half of the KCs',
+    policy: { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 },
+  },
+  {
     name: '20 minima, two thirds of the run',
     policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 2 })) },
   },

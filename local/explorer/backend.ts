@@ -7,6 +7,7 @@ import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { reportIds } from '#local/seeds/ids.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
+import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
 import { testOf } from '../call/example-request.ts';
@@ -61,6 +62,16 @@ const informationRequest = z.strictObject({
   answered: z.array(z.strictObject({ artifactVersionId: z.string(), correct: z.boolean() })).max(500),
   artifactVersionId: z.string(),
 });
+
+const stopCauseRequest = z.strictObject({ tenantId: z.string(), resultRecordRef: z.string() });
+/** What the platform emulator shows of the result records that Results holds. */
+const heldRecords = z.object({
+  tenants: z.record(
+    z.string(),
+    z.object({ entities: z.object({ 'results.record': z.record(z.string(), z.unknown()) }) }),
+  ),
+});
+const runRecord = z.object({ request: z.object({ metadata: resultRecordRequest.shape.metadata }) });
 
 /**
  * Serves what the explorer needs on this machine in addition to the services: tokens of the local issuer, the names of seeded things, the
@@ -119,6 +130,14 @@ export function createExplorerBackend(
     'POST information': (body) => {
       const { tenantId, bank, answered, artifactVersionId } = informationRequest.parse(body);
       return json(200, { bits: informationOf(modelOf(tenantId, bank), answered, artifactVersionId) });
+    },
+    'POST stop-cause': async (body) => {
+      const { tenantId, resultRecordRef } = stopCauseRequest.parse(body);
+      tenantOf(options, tenantId);
+      const response = await options.fetch(`${options.platformUrl}/_control/state`, { method: 'GET' });
+      const { tenants } = heldRecords.parse(await response.json());
+      const record = tenants[tenantId]?.entities['results.record'][resultRecordRef];
+      return json(200, { stopCause: runRecord.safeParse(record).data?.request.metadata?.stopCause });
     },
     'GET faults': () => passOn(options, 'GET', undefined),
     'POST faults': (body) => passOn(options, 'POST', body),
@@ -265,6 +284,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
           confidenceThreshold: policy?.document.confidenceThreshold,
           maxItems: policy?.document.maxItems,
           timeBudgetSeconds: policy?.document.timeBudgetSeconds,
+          minimumDecisionGain: policy?.document.eligibilityRules.minimumDecisionGain,
         },
         kcs: [...labels].map(([guid, label]) => ({ guid, label })),
         items: parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
+import { stopCause } from '#functions/mastery/continuation/run-state.ts';
+import { stopReason } from '#shared/contract/stop-reason.ts';
 import { soundSeed } from '#test/support/sound-seed.ts';
+import { wordsFor } from './app/words.ts';
 import { serveExplorer } from './serve.ts';
 
 const seed = await soundSeed();
@@ -22,6 +25,11 @@ const serve = serveExplorer({
   playerToken: (tenantId) => `player of ${tenantId}`,
   fetch: (url, init) => {
     sent.push({ url: url as string, init });
+    if ((url as string).endsWith('/_control/state')) {
+      const request = { stopReason: 'max_items', metadata: { stopCause: 'no_deciding_item' } };
+      const entities = { 'results.record': { 'record-1': { request }, 'record-2': { request: {} } } };
+      return Promise.resolve(Response.json({ tenants: { [tenant.tenantId]: { entities } } }));
+    }
     return Promise.resolve(
       (init?.body as string).includes('no such operation')
         ? Response.json({ errors: [{ pointer: '/operation', message: 'is unknown' }] }, { status: 400 })
@@ -101,6 +109,19 @@ describe('serveExplorer', () => {
     const refused = await ask('POST', 'api/answer', answer);
     expect(JSON.parse(refused?.body ?? '')).toEqual({ unreadable: 'Did you mean 0.375?' });
     expect(sent).toHaveLength(already);
+  });
+
+  it('finds the cause of a run’s end in its result record, for which the page has words', async () => {
+    const causeIn = async (resultRecordRef: string): Promise<unknown> =>
+      JSON.parse(
+        (await ask('POST', 'api/stop-cause', { tenantId: tenant.tenantId, resultRecordRef }))?.body ?? '',
+      );
+    expect(await causeIn('record-1')).toEqual({ stopCause: 'no_deciding_item' });
+    expect(await causeIn('record-2')).toEqual({});
+    expect(await causeIn('record-3')).toEqual({});
+    const causes = stopCause.exclude(stopReason.exclude(['max_items']).options).options;
+    expect(causes).toContain('no_deciding_item');
+    for (const cause of causes) expect(wordsFor('stopCauses', cause), cause).not.toContain('does not know');
   });
 
   it('works out an item’s information, which is never negative and falls when the item has been answered', async () => {

@@ -68,6 +68,11 @@ describe('a seed from responses', () => {
     expect(policyFile.parse(seed['small-study/policy.json'])).toMatchObject({
       confidenceThreshold: 0.8,
       maxItems: 2,
+      eligibilityRules: {
+        selectionTarget: 'unsettled_and_unmeasured',
+        unmeasuredCredit: 0.1,
+        minimumDecisionGain: 0.01,
+      },
     });
   });
 

@@ -106,6 +106,13 @@ describe('checkPolicy', () => {
     );
   });
 
+  it('refuses a minimum of decision gain that no answer can have [MA-113]', () => {
+    const path = '/document/eligibilityRules/minimumDecisionGain';
+    expect(pointersOf({ eligibilityRules: { minimumDecisionGain: 1 } })).toEqual([]);
+    for (const minimumDecisionGain of [0, 1.01])
+      expect(pointersOf({ eligibilityRules: { minimumDecisionGain } })).toEqual([path]);
+  });
+
   it('demands a confidence above one half [MA-107]', () => {
     for (const confidenceThreshold of [0, 0.4, 0.5])
       expect(pointersOf({ confidenceThreshold })).toEqual(['/document/confidenceThreshold']);

@@ -47,11 +47,11 @@ const feedback = (page: Page): Locator => page.locator('.feedback:visible');
 const itemHeading = (page: Page): Locator => page.locator('#item-heading');
 const overHeading = (page: Page): Locator => page.getByRole('heading', { name: 'The test is over' });
 
-/** Gives answers until the test is over: from `first` on, the item of the number `wrong` is answered wrongly. */
+/** Gives answers until the test is over, from the item of the number `first` on. */
 async function answerItems(
   page: Page,
   give: (response: string) => Promise<void>,
-  { first = 1, upTo = Infinity, wrong = 0 } = {},
+  { first = 1, upTo = Infinity, isWrong = (number: number) => number < 1 } = {},
 ): Promise<number> {
   for (let number = first; number <= upTo; number += 1) {
     await itemHeading(page)
@@ -59,13 +59,11 @@ async function answerItems(
       .or(overHeading(page))
       .waitFor();
     if (await overHeading(page).isVisible()) return number - 1;
-    await give(number === wrong ? '77' : await solution(page));
+    await give(isWrong(number) ? '77' : await solution(page));
     await feedback(page)
       .filter({ hasText: `after ${number} ${number === 1 ? 'answer' : 'answers'}.` })
       .waitFor({ state: 'attached' });
-    expect(await feedback(page).textContent()).toMatch(
-      number === wrong ? /^✗ Not correct\./ : /^✓ Correct\./,
-    );
+    expect(await feedback(page).textContent()).toMatch(isWrong(number) ? /^✗ Not correct\./ : /^✓ Correct\./);
   }
   return upTo;
 }
@@ -143,7 +141,7 @@ describe('the explorer in a browser', () => {
       await page.locator('#response').fill(response);
       await page.getByRole('button', { name: 'Answer' }).click();
     };
-    await answerItems(page, give, { upTo: 3, wrong: 2 });
+    await answerItems(page, give, { upTo: 3, isWrong: (number) => number === 2 });
     await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
     const item = await page.locator('#stem').textContent();
 
@@ -301,6 +299,21 @@ describe('the explorer in a browser', () => {
       expect([...offered].filter((owner) => !read.has(owner)).sort()).toEqual(onlyLater[view] ?? []);
     },
   );
+
+  it('ends a test in which every answer is wrong once no item can settle more, and states that cause', async () => {
+    const { page, defects } = await openTab(browser, origin);
+    await page.goto('/explorer/');
+    await page.getByRole('navigation').getByRole('link', { name: 'Take the test' }).click();
+    await page.getByText('when no further item would tell enough about what is not settled').waitFor();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    const give = async (response: string): Promise<void> => {
+      await page.locator('#response').fill(response);
+      await page.getByRole('button', { name: 'Answer' }).click();
+    };
+    expect(await answerItems(page, give, { isWrong: () => true })).toBeLessThan(20);
+    await page.getByText('no item that is left would tell enough about what is not settled.').waitFor();
+    expect(defects).toEqual([]);
+  });
 
   it('takes a whole test by keyboard alone, and shows where the focus is', async () => {
     const { page, defects } = await openTab(browser, origin);

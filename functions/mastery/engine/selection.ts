@@ -90,6 +90,8 @@ export interface SelectionContext {
   readonly rules: Rules;
   /** For `unsettled_components` and `minimumDecisionGain` only. */
   readonly decision: DecisionModel | undefined;
+  /** For `unsettled_and_unmeasured`: the items of each KC of the model. */
+  readonly itemsOfKcs: readonly (readonly number[])[];
   /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
   /** Counted nanoseconds (`COST`), no clock: `total` of all selections so far, `tables` for the tables of tied KCs in one ranking. */
@@ -141,6 +143,10 @@ export function prepareSelection(
   const rules = rulesOf(model, constraints.minima.map(quota), [...constraints.maxima.map(quota), ...enemies]);
   const tables = new Map(rules.kinds.map(({ tied }) => [tied.join(' '), 1 << tied.length]));
   const nodes = model.core.knownTheta([]).length;
+  const itemsOfKcs = model.kcGuids.map((): number[] => []);
+  model.itemKcs.forEach((kcs, item) => {
+    for (const kc of kcs) itemsOfKcs[kc]?.push(item);
+  });
   return {
     model,
     constraints,
@@ -152,6 +158,7 @@ export function prepareSelection(
       constraints.selectionTarget === 'unsettled_components' || constraints.minimumDecisionGain !== undefined
         ? decisionModel(model)
         : undefined,
+    itemsOfKcs,
     gains: new Float64Array(model.itemIds.length),
     cost: {
       total: 0,
@@ -324,35 +331,31 @@ function byUnsettled({ context, estimate, run }: Choice): Rank | undefined {
  * highest of all are among these.
  */
 function byCreditedGain({ context, estimate, run }: Choice): Rank {
-  const { constraints, gains, model } = context;
+  const { constraints, gains, model, itemsOfKcs } = context;
   const { unmeasuredCredit = 0 } = constraints;
-  const unsettled = flagsOf(model, run.unsettled);
-  const unmeasured = unmeasuredKcs(context, run);
+  const isFirst = new Uint8Array(gains.length);
+  for (const kc of run.unsettled) for (const item of itemsOfKcs[kc] ?? []) isFirst[item] = 1;
+  /** How many unmeasured KCs each item has. */
+  const unmeasured = new Uint8Array(gains.length);
+  unmeasuredKcs(context, run).forEach((is, kc) => {
+    if (is === 1) for (const item of itemsOfKcs[kc] ?? []) unmeasured[item] = (unmeasured[item] ?? 0) + 1;
+  });
   return (candidates, keep) => {
-    const byNumber = new Map<number, Uint8Array>();
-    for (let item = 0; item < candidates.length; item += 1) {
-      if (candidates[item] !== 1) continue;
-      let isFirst = false;
-      let number = 0;
-      for (const kc of model.itemKcs[item] ?? []) {
-        if (unsettled[kc] === 1) isFirst = true;
-        if (unmeasured[kc] === 1) number += 1;
-      }
-      if (!isFirst) continue;
-      const alike = byNumber.get(number) ?? new Uint8Array(candidates.length);
-      alike[item] = 1;
-      byNumber.set(number, alike);
-    }
+    /** The candidates of each number of unmeasured KCs. */
+    const alike: Uint8Array[] = [];
+    for (let item = 0; item < gains.length; item += 1)
+      if (candidates[item] === 1 && isFirst[item] === 1)
+        (alike[unmeasured[item] ?? 0] ??= new Uint8Array(gains.length))[item] = 1;
     const credited = new Float64Array(gains.length).fill(NaN);
+    alike.forEach((items, number) => {
+      model.core.informationGains(estimate, items, gains, keep);
+      context.cost.total += COST.item * gains.length;
+      for (let item = 0; item < gains.length; item += 1)
+        if (!Number.isNaN(gains[item])) credited[item] = (gains[item] ?? NaN) + unmeasuredCredit * number;
+    });
     countRanking(context, keep);
-    context.cost.total += COST.item * gains.length * byNumber.size;
-    for (const [number, alike] of byNumber) {
-      model.core.informationGains(estimate, alike, gains, keep);
-      for (let item = 0; item < alike.length; item += 1)
-        if (alike[item] === 1) credited[item] = (gains[item] ?? NaN) + unmeasuredCredit * number;
-    }
     gains.set(credited);
-    return byNumber.size > 0;
+    return alike.length > 0;
   };
 }
 

@@ -109,13 +109,18 @@ describe('the estimated cost of a simulated run', () => {
       12 * 300 * 60 - 1,
     ],
     [
-      'a minimum gain',
+      'a credit for unmeasured components',
+      () => costOf({ selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 }),
+      12 * 50 * 60 - 1,
+    ],
+    ...(['minimumGain', 'minimumDecisionGain'] as const).map((rule): [string, () => number, number] => [
+      rule,
       () => {
         const large = exampleModel({ items: 120 });
-        return costOf({ scope: [0], minimumGain: 1e-9 }, large) - costOf({ scope: [0] }, large) + costOf();
+        return costOf({ scope: [0], [rule]: 1e-9 }, large) - costOf({ scope: [0] }, large) + costOf();
       },
       11 * 350 * 120 - 1,
-    ],
+    ]),
     [
       'minima to plan for',
       () => costOf({ minima: Array.from({ length: 11 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),

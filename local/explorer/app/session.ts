@@ -53,6 +53,8 @@ export interface Bank {
     readonly maxItems: number;
     /** Null without a limit of time. */
     readonly timeBudgetSeconds: number | null;
+    /** Absent without this rule. */
+    readonly minimumDecisionGain?: number;
   };
   readonly kcs: readonly { readonly guid: string; readonly label: string }[];
   readonly items: readonly BankItem[];
@@ -177,6 +179,12 @@ export async function informationOf(
     artifactVersionId,
   });
   return bits;
+}
+
+/** Returns the cause of a run's end as its result record names it; undefined if there is no such record. */
+export async function stopCauseOf(tenantId: string, resultRecordRef: string): Promise<string | undefined> {
+  return (await backend<{ stopCause?: string }>('POST', 'stop-cause', { tenantId, resultRecordRef }))
+    .stopCause;
 }
 
 export interface Fault {

@@ -72,6 +72,9 @@ describe('the words of the explorer', () => {
       /settled, .* reached its target, when there is no further item to ask, or after 12 items$/,
     );
     expect(endOf({ ...rule, timeBudgetSeconds: 90 })).toMatch(/, when 90 seconds are over, /);
+    expect(endOf({ ...rule, minimumDecisionGain: 0.01 })).toMatch(
+      /, when no further item .* settled, or after 12 items$/,
+    );
   });
 
   it.each([

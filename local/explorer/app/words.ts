@@ -59,6 +59,16 @@ const stopReasons: Readonly<Record<Listed<Exclude<AdaptiveRun['stopReason'], nul
   time_budget: 'the time is up',
 };
 
+/** Why a test of the reason `max_items` ended, by the cause in its result record. */
+const stopCauses: Readonly<Record<string, string>> = {
+  max_items: 'the largest number of items is reached',
+  pool_exhausted: 'each item that could be asked has been asked',
+  content_maxima: 'the test may have no more items about what is left',
+  component_limit: 'what is left would tie too many knowledge components together',
+  no_informative_item: 'each item that is left would tell too little',
+  no_deciding_item: 'no item that is left would tell enough about what is not settled',
+};
+
 const modules: Readonly<Record<Listed<RevisionOrder['targetModule']>, string>> = {
   bank: 'Bank',
   blueprint: 'Blueprint',
@@ -144,7 +154,17 @@ const whyNot: Readonly<Record<string, string>> = {
   predicted_actual: 'comparison of predicted with actual results',
 };
 
-const tables = { stopReasons, modules, actions, reasons, metrics, metricStates, measures, whyNot } as const;
+const tables = {
+  stopReasons,
+  stopCauses,
+  modules,
+  actions,
+  reasons,
+  metrics,
+  metricStates,
+  measures,
+  whyNot,
+} as const;
 
 /** Returns the words for a member, or neutral ones for a member of a later version. */
 export function wordsFor(table: keyof typeof tables, member: string): string {
@@ -176,9 +196,13 @@ export function isSettled({ classification }: { readonly classification: string 
 }
 
 /** Returns when a test ends, as the end of a sentence. */
-export function endOf({ maxItems, timeBudgetSeconds }: Bank['rule']): string {
+export function endOf({ maxItems, timeBudgetSeconds, minimumDecisionGain }: Bank['rule']): string {
   const time = typeof timeBudgetSeconds === 'number' ? `, when ${timeBudgetSeconds} seconds are over` : '';
-  return `once every component is settled, when the remaining uncertainty has reached its target${time}, when there is no further item to ask, or after ${maxItems} items`;
+  const items =
+    minimumDecisionGain === undefined
+      ? 'there is no further item to ask'
+      : 'no further item would tell enough about what is not settled';
+  return `once every component is settled, when the remaining uncertainty has reached its target${time}, when ${items}, or after ${maxItems} items`;
 }
 
 export interface StateRule {

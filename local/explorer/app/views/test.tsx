@@ -4,7 +4,7 @@ import type { AdaptiveRun } from '#client/index.ts';
 import { useSurface } from '../context.ts';
 import { Choice, Facts, Failure, Probability, ScoreBand, State, Table } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
-import type { Bank, Tenant } from '../session.ts';
+import { stopCauseOf, type Bank, type Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
 import { endOf, figure, isSettled, ruleOf, wordsFor } from '../words.ts';
 import { Course } from './course.tsx';
@@ -341,6 +341,13 @@ function Finished({ tenant, bank, steps, run, onAgain }: FinishedProps): JSX.Ele
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const answered = steps.flatMap((step) => step.answered ?? []);
+  const cause = useLoad(
+    async () =>
+      run.stopReason === 'max_items' && run.resultRecordRef !== undefined
+        ? stopCauseOf(tenant.tenantId, run.resultRecordRef)
+        : undefined,
+    [run.resultRecordRef],
+  );
   const found = useLoad(
     async (signal) => {
       if (!config.operationIds.includes('listCandidateReports') || run.resultRecordRef === undefined)
@@ -364,6 +371,9 @@ function Finished({ tenant, bank, steps, run, onAgain }: FinishedProps): JSX.Ele
       <p>
         {answered.length} answers, {answered.filter(({ correct }) => correct).length} of them correct, out of
         a bank of {bank.items.length} items.
+        {cause.state === 'done' && cause.value !== undefined
+          ? ` The test went no further: ${wordsFor('stopCauses', cause.value)}.`
+          : ''}
       </p>
       <p class="actions">
         {found.state === 'done' && found.value !== undefined ? (
