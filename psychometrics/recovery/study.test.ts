@@ -248,7 +248,7 @@ describe('a study', () => {
     expect(rowOf('wrong Q-matrix rows').agreement).toBeLessThan(reference.agreement);
   });
 
-  it('shows each mistake of the model for the target of the built-in policies too', () => {
+  it('shows each mistake of the model for tests that end with their classifications too', () => {
     const rows = study.rows.filter(({ group }) => group === 'unsettled mistakes');
     expect(rows.map(({ name }) => name.split(':', 1)[0])).toEqual([
       'wrong Q-matrix rows',

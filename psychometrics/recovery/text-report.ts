@@ -238,7 +238,7 @@ export function exposureCells({ rows }: Study): readonly (readonly string[])[] {
 /** Returns one line per aim. */
 function aimLine(aim: AimResult, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
-  return `${word}  ${aim.name.padEnd(44)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
+  return `${word}  ${aim.name.padEnd(48)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
 }
 
 export function aimValue({ unit, value, least }: AimResult): string {
