@@ -66,7 +66,9 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
     },
     [`${bankName}/calibration.json`]: {
       theta: parameters.theta,
-      kcs: parameters.kcs.map(({ label: _, ...kc }) => kc),
+      kcs: parameters.kcs.map(({ kc, slope, location }) =>
+        slope === undefined || location === undefined ? { kc } : { kc, slope, location },
+      ),
       ...(parameters.blocks === undefined ? {} : { blocks: parameters.blocks }),
       items: parameters.items.map((item) =>
         'probabilities' in item
