@@ -1,4 +1,3 @@
-import { compileModel } from '#functions/mastery/engine/index.ts';
 import { metrics } from '#shared/contract/reports/analysis-policy.ts';
 import { pointer, type Defect } from '#shared/kernel/defect.ts';
 import { checkTable } from '#tools/terminal/study.ts';
@@ -68,14 +67,6 @@ export function checkBank(bank: BankFile): readonly Defect[] {
   return defects;
 }
 
-/** Returns what the engine has against the blocks and the curves next to them. */
-function blockDefects({ theta, kcs, blocks = [] }: CalibrationFile): readonly Defect[] {
-  const scale = Array.from({ length: theta.nodes }, (_, node) => node);
-  const named = kcs.map(({ kc, ...curve }) => ({ guid: kc, ...curve }));
-  const model = compileModel({ theta, kcs: named, blocks, items: [], scale }, 'ho-cdm-block-1');
-  return model.ok ? [] : model.error.filter(({ pointer }) => /^\/(?:blocks|kcs)\b/.test(pointer));
-}
-
 /** Returns whether the calibration has exactly the bank's items and components, with tables of the right length and a rising scale. */
 export function checkCalibration(calibration: CalibrationFile, bank: BankFile): readonly Defect[] {
   const { defects, add, distinct, known } = checksOf(calibration);
@@ -100,8 +91,20 @@ export function checkCalibration(calibration: CalibrationFile, bank: BankFile): 
   }
   if (calibration.blocks !== undefined) {
     known(KC, namesOf(bank.kcs), 'blocks.*.kcs.*');
-    defects.push(...blockDefects(calibration));
+    for (const [at, block] of calibration.blocks.entries()) {
+      const { length } = block.kcs;
+      if (block.form === 'saturated' && block.weights.length !== 2 ** length)
+        add(`${length} knowledge components need ${2 ** length} numbers`, 'blocks', at, 'weights');
+      if (block.form === 'hierarchy' && block.prerequisites.length !== length)
+        add(`${length} knowledge components need as many lists`, 'blocks', at, 'prerequisites');
+    }
   }
+  const stated = new Set(
+    calibration.blocks?.flatMap(({ form, kcs: own }) => (form === 'saturated' ? own : [])),
+  );
+  for (const [at, { kc, slope, location }] of calibration.kcs.entries())
+    if (!stated.has(kc) && (slope === undefined || location === undefined))
+      add('needs "slope" and "location"', 'kcs', at);
   if (theta.min >= theta.max) add('must be below max', 'theta', 'min');
   const values = 'values' in scale ? scale.values : undefined;
   if (values !== undefined && values.length !== theta.nodes)

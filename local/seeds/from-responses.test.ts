@@ -76,6 +76,24 @@ describe('a seed from responses', () => {
     });
   });
 
+  it('holds blocks, and components without a curve only where a block states their weights', () => {
+    const support = { learners: 2, bicGain: 12 };
+    const saturated = { form: 'saturated', kcs: ['A', 'B'], slope: 1.7, weights: [1, 0.5, 0, 1], support };
+    const bare = parameters.kcs.map(({ kc }) => ({ kc }));
+    const result = convert(withParameters((copy) => ({ ...copy, kcs: bare, blocks: [saturated] })));
+    if (!result.ok) throw new Error(result.error.join('\n'));
+    const calibration = calibrationFile.parse(result.value.files['small-study/calibration.json']);
+    expect(calibration).toMatchObject({ kcs: [{ kc: 'A' }, { kc: 'B' }], blocks: [saturated] });
+    expect(defects(withParameters((copy) => ({ ...copy, kcs: bare })))).toEqual([
+      'parameters.json#/kcs/0: needs "slope" and "location"',
+      'parameters.json#/kcs/1: needs "slope" and "location"',
+    ]);
+    const unknown = { ...saturated, kcs: ['A', 'C'] };
+    expect(defects(withParameters((copy) => ({ ...copy, blocks: [unknown] })))).toEqual([
+      'parameters.json#/blocks/0/kcs: "C" is not listed under kcs',
+    ]);
+  });
+
   it('leaves missing answers out, and learners without any, and numbers those who answered everything', () => {
     const result = convert({ 'responses.csv': ';I1;I2\n7;1;\n8;NA;x\n9;1,0;FALSE\n' }, { missing: ['x'] });
     if (!result.ok) throw new Error(result.error.join('\n'));

@@ -69,8 +69,8 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
     },
     [`${bankName}/calibration.json`]: {
       theta: parameters.theta,
-      kcs: parameters.kcs.map((kc) =>
-        Object.fromEntries(Object.entries(kc).filter(([member]) => member !== 'label')),
+      kcs: parameters.kcs.map(({ kc, slope, location }) =>
+        slope === undefined || location === undefined ? { kc } : { kc, slope, location },
       ),
       ...(parameters.blocks === undefined ? {} : { blocks: parameters.blocks }),
       items: parameters.items.map((item) =>

@@ -3,7 +3,6 @@
  * among the learners who have its prerequisites (as attribute hierarchies: Templin and Bradshaw, 2014, Psychometrika 79, 317-339), a strand has an
  * ability of its own, and a saturated set has a weight per pattern.
  */
-import type { Design, LatentPrior, Parameters } from './model.ts';
 import { addTo, at, clamp, exp, integerAt, log, logistic, logit, sqrt, sum } from './numbers.ts';
 
 /** Sets of KCs by their indices; a KC is in at most one of a hierarchy, a strand and a saturated set. */
@@ -13,6 +12,36 @@ export interface Dependence {
   /** KCs with an ability of their own, over which their curves are. All these abilities correlate equally with the one of the calibration. */
   readonly strands: readonly (readonly number[])[];
   readonly saturated: readonly (readonly number[])[];
+}
+
+/** What the prior of a design consists of. */
+export interface PriorDesign {
+  readonly kcCount: number;
+  /** 2^kcCount; bit k of a pattern is set if KC k is mastered. */
+  readonly patterns: number;
+  /** Theta nodes and their prior weights, which add to 1. */
+  readonly points: Float64Array;
+  readonly weights: Float64Array;
+  /** Which KCs depend on each other beyond one ability. */
+  readonly dependence: Dependence;
+}
+
+/** The parameters of a prior. */
+export interface PriorParameters {
+  readonly slopes: Float64Array;
+  readonly locations: Float64Array;
+  /** Parameters of the dependence besides the curves (`extrasOf`); absent if it has none. */
+  readonly extras?: Float64Array | undefined;
+}
+
+/** The distribution of the latent state before any answer. */
+export interface LatentPrior {
+  /** P(KC k mastered | node g) at k * nodes + g. */
+  readonly curves: Float64Array;
+  /** P(pattern, node) at pattern * nodes + g. */
+  readonly joint: Float64Array;
+  /** P(pattern). */
+  readonly patterns: Float64Array;
 }
 
 /** Returns no dependence among some KCs. */
@@ -25,7 +54,7 @@ export function isIndependent({ required, strands, saturated }: Dependence): boo
 }
 
 /** Returns whether a pattern has everything that a KC requires. */
-export function isOpen({ required }: Dependence, pattern: number, kc: number): boolean {
+function isOpen({ required }: Dependence, pattern: number, kc: number): boolean {
   const bits = required[kc] ?? 0;
   return (pattern & bits) === bits;
 }
@@ -187,8 +216,8 @@ interface Strand {
 
 function strandAt(
   kcs: readonly number[],
-  { points }: Design,
-  { slopes, locations }: Curves,
+  { points }: PriorDesign,
+  { slopes, locations }: PriorParameters,
   correlation: number,
 ): Strand {
   const rest = sqrt(1 - correlation * correlation);
@@ -215,12 +244,10 @@ function overZeta(values: Float64Array): Float64Array {
   return sums;
 }
 
-type Curves = Pick<Parameters, 'slopes' | 'locations' | 'extras'>;
-
 const none = new Float64Array();
 
 /** Computes P(pattern, node) where KCs depend on each other. Without dependence it is that of `latentPrior`, but for rounding. */
-export function dependentPrior(design: Design, parameters: Curves): LatentPrior {
+export function dependentPrior(design: PriorDesign, parameters: PriorParameters): LatentPrior {
   const { dependence, kcCount, patterns, points, weights } = design;
   const { slopes, locations, extras = none } = parameters;
   const nodes = points.length;
@@ -267,7 +294,11 @@ export function dependentPrior(design: Design, parameters: Curves): LatentPrior 
  * pattern) of the complete data's score (Louis, 1982, J. Royal Statistical Society B 44, 226-233). 0 where a KC has no curve, and for patterns that
  * cannot occur.
  */
-export function priorScores(design: Design, parameters: Curves, prior: LatentPrior): Float64Array[] {
+export function priorScores(
+  design: PriorDesign,
+  parameters: PriorParameters,
+  prior: LatentPrior,
+): Float64Array[] {
   const { dependence, kcCount, patterns, points } = design;
   const { extras = none } = parameters;
   const nodes = points.length;
@@ -330,8 +361,8 @@ export function priorScores(design: Design, parameters: Curves, prior: LatentPri
 
 /** Writes d log P(pattern) by slope and location of a KC whose curve is over the common ability. */
 function addCurveScores(
-  { dependence, points, patterns }: Design,
-  { slopes, locations }: Curves,
+  { dependence, points, patterns }: PriorDesign,
+  { slopes, locations }: PriorParameters,
   prior: LatentPrior,
   kc: number,
   scores: { readonly slope: Float64Array; readonly location: Float64Array },
@@ -368,7 +399,7 @@ function strandTerms(
   { abilities, curves, likelihoods }: Strand,
   pattern: number,
   kcs: readonly number[],
-  { slopes, locations }: Curves,
+  { slopes, locations }: PriorParameters,
   { correlation, points }: { readonly correlation: number; readonly points: Float64Array },
 ): StrandTerms {
   const cells = likelihoods[pattern] ?? none;

@@ -4,7 +4,8 @@
  */
 import { addDown, answerBlocks, multiplyUp } from './answer-blocks.ts';
 import { answersOf, latentPrior } from './model.ts';
-import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
+import type { LatentPrior } from './dependence.ts';
+import type { Design, Parameters, Responses } from './model.ts';
 import { addTo, at, exp, integerAt, log } from './numbers.ts';
 
 /** The input of the M-step: expected counts given the answers. */

@@ -1,14 +1,11 @@
 /** The M-step: item tables in closed form, the KCs' curves by Fisher scoring with theta integrated out. Neither ever lowers the likelihood. */
-import { extraRange, extrasOf, hasNoCurve, priorScores } from './dependence.ts';
+import { extraRange, extrasOf, hasNoCurve, priorScores, type PriorParameters } from './dependence.ts';
 import type { ExpectedCounts } from './expectation.ts';
 import { isotonicTable } from './isotonic.ts';
 import { SLOPE_RANGE, latentPrior, theta } from './model.ts';
 import type { Design, ItemDesign, Parameters } from './model.ts';
 import { addTo, at, clamp, dot, exp, invert, log, product, sum, type SquareMatrix } from './numbers.ts';
 import { curvePenaltyTerms, penaltyOf, slopePenaltyTerms } from './penalty.ts';
-
-/** The parameters of the prior. */
-export type PriorParameters = Pick<Parameters, 'slopes' | 'locations' | 'extras'>;
 
 /** Returns the parameters that maximize the expected complete-data log-likelihood within the bounds, at least near the start of the search. */
 export function maximize(design: Design, counts: ExpectedCounts, before: Parameters): Parameters {

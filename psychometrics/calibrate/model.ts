@@ -12,7 +12,9 @@ import {
   isPossible,
   noDependence,
   startingExtras,
-  type Dependence,
+  type LatentPrior,
+  type PriorDesign,
+  type PriorParameters,
 } from './dependence.ts';
 import { addTo, at, exp, integerAt, sum } from './numbers.ts';
 
@@ -43,32 +45,20 @@ export interface ItemDesign {
 }
 
 /** The part of the model that stays the same while parameters are fitted. */
-export interface Design {
+export interface Design extends PriorDesign {
   readonly model: ItemModel;
-  readonly kcCount: number;
-  /** 2^kcCount; bit k of a pattern is set if KC k is mastered. */
-  readonly patterns: number;
   readonly items: readonly ItemDesign[];
-  /** Theta nodes and their prior weights, which add to 1. */
-  readonly points: Float64Array;
-  readonly weights: Float64Array;
   /** Item probabilities stay inside [bound, 1 - bound]. */
   readonly bound: number;
   readonly penalty: Penalty;
   /** Whether an additional KC never lowers P(correct). False only to compute what that costs. */
   readonly monotone: boolean;
-  /** Which KCs depend on each other beyond one ability. */
-  readonly dependence: Dependence;
 }
 
 /** The fitted parameters. */
-export interface Parameters {
+export interface Parameters extends PriorParameters {
   /** P(correct | own pattern) per item. */
   readonly tables: readonly Float64Array[];
-  readonly slopes: Float64Array;
-  readonly locations: Float64Array;
-  /** Parameters of the dependence besides the curves (`extrasOf`); absent if it has none. */
-  readonly extras?: Float64Array | undefined;
 }
 
 /** Creates the design of a Q-matrix. `kcsOf` contains for each item the ascending indices of its KCs, at least one. */
@@ -169,21 +159,8 @@ function bitCount(pattern: number): number {
   return count;
 }
 
-/** The distribution of the latent state before any answer. */
-export interface LatentPrior {
-  /** P(KC k mastered | node g) at k * nodes + g. */
-  readonly curves: Float64Array;
-  /** P(pattern, node) at pattern * nodes + g. */
-  readonly joint: Float64Array;
-  /** P(pattern). */
-  readonly patterns: Float64Array;
-}
-
 /** Computes P(pattern, node): for KCs that are independent given theta w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
-export function latentPrior(
-  design: Design,
-  parameters: Pick<Parameters, 'slopes' | 'locations' | 'extras'>,
-): LatentPrior {
+export function latentPrior(design: Design, parameters: PriorParameters): LatentPrior {
   const { kcCount, patterns, points, weights } = design;
   if (!isIndependent(design.dependence)) return dependentPrior(design, parameters);
   const { slopes, locations } = parameters;

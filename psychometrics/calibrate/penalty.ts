@@ -3,8 +3,8 @@
  * the likelihood often has its supremum where a KC's curve is a step or a flat line: answers on a KC that is measured only together with others
  * contain little information about its own curve. The item probabilities have no prior, and with more learners the priors weigh less.
  */
-import { extrasOf, hasNoCurve } from './dependence.ts';
-import type { Design, Parameters, Penalty } from './model.ts';
+import { extrasOf, hasNoCurve, type PriorParameters } from './dependence.ts';
+import type { Design, Penalty } from './model.ts';
 import { at, exp } from './numbers.ts';
 
 /** Slope: normal around 1.7, which in the logistic metric is a normal ogive of slope 1 (Birnbaum's constant). */
@@ -56,7 +56,7 @@ export function slopePenaltyTerms(
 /** Returns the penalty of all curves, and of the slopes of saturated sets. */
 export function penaltyOf(
   { penalty, dependence }: Pick<Design, 'penalty' | 'dependence'>,
-  { slopes, locations, extras }: Pick<Parameters, 'slopes' | 'locations' | 'extras'>,
+  { slopes, locations, extras }: PriorParameters,
 ): number {
   let total = 0;
   for (let k = 0; k < slopes.length; k += 1)

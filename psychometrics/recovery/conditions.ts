@@ -320,7 +320,7 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
 
 /** Chains that are known to the engine, and the numbers of learners that the first kind is fitted to. */
 const KNOWN_CHAINS = [5, 10];
-export const CHAINS_FITTED_ON = [2000, 500];
+const CHAINS_FITTED_ON = [2000, 500];
 
 /** Returns the length of tests in which what is known of chains counts: half of the study's. */
 function shorter(length: number): number {

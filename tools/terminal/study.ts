@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { calibrationParameters } from '#shared/records/records.ts';
 import { readFrom } from './file-failure.ts';
 import { readTexts } from './study/files.ts';
 import type { TableOptions } from './study/options.ts';
@@ -29,8 +28,35 @@ export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
 const name = z.string().min(1).max(128);
+const support = z.strictObject({ learners: z.int().positive(), bicGain: z.number() });
+
+const blockKcs = (least: number, most: number) => z.array(name).min(least).max(most);
+
 /** Blocks of a calibration, by the names of its knowledge components in place of their GUIDs. */
-export const namedBlocks = calibrationParameters.shape.blocks;
+export const namedBlocks = z
+  .array(
+    z.discriminatedUnion('form', [
+      z.strictObject({
+        form: z.literal('hierarchy'),
+        kcs: blockKcs(2, 12),
+        prerequisites: z.array(z.array(name)),
+        support,
+      }),
+      z.strictObject({
+        form: z.literal('strand'),
+        kcs: blockKcs(3, 12),
+        correlation: z.number().gt(0).lt(1),
+      }),
+      z.strictObject({
+        form: z.literal('saturated'),
+        kcs: blockKcs(2, 5),
+        slope: z.number().positive(),
+        weights: z.array(z.number().nonnegative()),
+        support,
+      }),
+    ]),
+  )
+  .exactOptional();
 
 const success = z.number().gt(0).lt(1);
 const itemFields = { item: name, kcs: z.array(name).min(1).max(12), stem: z.string().min(1).optional() };
@@ -167,9 +193,7 @@ export function checkTable(
 /** Names that repeat, components that do not exist, tables of the wrong length. */
 function parameterDefects({ kcs, items, blocks = [] }: StudyParameters): string[] {
   const known = new Set(kcs.map((kc) => kc.kc));
-  const stated = new Set(
-    blocks.flatMap(({ form, kcs: own }) => (form === 'saturated' || form === 'table' ? own : [])),
-  );
+  const stated = new Set(blocks.flatMap(({ form, kcs: own }) => (form === 'saturated' ? own : [])));
   return [
     ...kcs.flatMap(({ kc, slope, location }, at) =>
       (slope === undefined || location === undefined) && !stated.has(kc)

@@ -4,7 +4,8 @@
  */
 import { eachRow } from '../expectation.ts';
 import { latentPrior } from '../model.ts';
-import type { Design, LatentPrior, Parameters, Responses } from '../model.ts';
+import type { LatentPrior } from '../dependence.ts';
+import type { Design, Parameters, Responses } from '../model.ts';
 import { addTo, at, clamp, integerAt, log, sqrt, sum } from '../numbers.ts';
 
 /** Distinct rows of answers with P(pattern | answers), rows x patterns. */

@@ -7,8 +7,9 @@ import {
   noDependence,
   saturatedOf,
   type Dependence,
+  type PriorParameters,
 } from '../dependence.ts';
-import type { Design, Parameters } from '../model.ts';
+import type { Design } from '../model.ts';
 import { at } from '../numbers.ts';
 import { directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
 
@@ -81,7 +82,7 @@ export function blockText(
  */
 export function recordedPrior(
   { dependence, kcCount }: Pick<Design, 'dependence' | 'kcCount'>,
-  { slopes, locations, extras = new Float64Array() }: Pick<Parameters, 'slopes' | 'locations' | 'extras'>,
+  { slopes, locations, extras = new Float64Array() }: PriorParameters,
   guids: readonly string[],
   carried: readonly Pick<CarriedBlock, 'kcs' | 'bicGain'>[],
   learners: number,

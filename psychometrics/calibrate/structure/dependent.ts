@@ -1,5 +1,12 @@
-import { extrasOf, hasNoCurve, isPossible, startingExtras, type Dependence } from '../dependence.ts';
-import { fitCurves, movedCurves, type PriorParameters } from '../maximization.ts';
+import {
+  extrasOf,
+  hasNoCurve,
+  isPossible,
+  startingExtras,
+  type Dependence,
+  type PriorParameters,
+} from '../dependence.ts';
+import { fitCurves, movedCurves } from '../maximization.ts';
 import { latentPrior, type Design } from '../model.ts';
 import { at, exp, integerAt, log } from '../numbers.ts';
 import type { Structure } from './structures.ts';
