@@ -9,7 +9,7 @@ import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { INSISTED, calibrationRecord } from '#shared/records/records.ts';
 import { KC_A, KC_B, sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
-import { createDesign, randomParameters } from './calibrate/model.ts';
+import { createDesign, randomParameters, startingParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
 import { releaseRecord } from '#ops/release.ts';
 import { readCsv, writeCsv } from '#tools/terminal/csv.ts';
@@ -486,4 +486,51 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
       ok: true,
     });
   }, 300_000);
+});
+
+describe('prerequisites that the answers do not show', () => {
+  const plain = (out: string, ...more: readonly string[]) =>
+    calibrate('plain.csv', 'q-matrix.csv', '--model', 'dina', '--out', out, ...more);
+
+  /** 400 learners, of whom many have one of two components only. */
+  beforeAll(async () => {
+    const design = createDesign('dina', 2, pairedQ(2), { bound: 0.001, penalty: 'weak' });
+    const answers = simulateAnswers(design, startingParameters(design), 400, uniformFrom(6));
+    const header = (await read('responses.csv')).split('\n', 1)[0];
+    const rows = Array.from({ length: 400 }, (_, n) =>
+      [n + 1, ...answers.subarray(5 * n, 5 * n + 5)].join(','),
+    );
+    await write('plain.csv', `${header}\n${rows.join('\n')}\n`);
+  });
+
+  it('[MA-102] are not in the calibration; with --insist they are, and the release refuses it for that', async () => {
+    const ended = await plain('not-shown', '--hierarchy', 'A>B');
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain('! The answers do not show the prerequisites that were given (A → B)');
+    const record = calibrationRecord.parse(await readJson('not-shown/calibration.json'));
+    expect(record.document.runtimeVersion).toBe('ho-cdm-grid-1');
+    expect(record.parameters.blocks).toBeUndefined();
+
+    const insisted = await plain('insisted', '--hierarchy', 'A>B', '--insist');
+    expect(insisted.code).toBe(0);
+    const file = await readJson('insisted/calibration.json');
+    const { document, parameters } = calibrationRecord.parse(file);
+    expect(document.runtimeVersion).toBe('ho-cdm-block-1');
+    expect(document.limitations[1]).toBe(INSISTED);
+    expect(parameters.blocks).toMatchObject([{ form: 'hierarchy', support: { learners: 400 } }]);
+    expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', file)).toMatchObject({
+      ok: false,
+      error: { defects: [{ pointer: '/parameters/blocks/0/support/bicGain' }] },
+    });
+  });
+
+  it('are read from a file of blocks, which leaves no place for --hierarchy', async () => {
+    await write('blocks.csv', 'kc,block,requires\nA,x,\nB,x,A\n');
+    const ended = await plain('blocks', '--blocks', 'blocks.csv');
+    expect(ended.stdout).toContain('! The answers do not show the prerequisites that were given (A → B)');
+    expect(await plain('blocks', '--blocks', 'blocks.csv', '--hierarchy', 'A>B')).toMatchObject({ code: 2 });
+    await write('broken.csv', 'kc,block\nA,x\nC,x\n');
+    const broken = await plain('blocks', '--blocks', 'broken.csv');
+    expect(broken.stderr).toContain('broken.csv: line 3: "C" is not a knowledge component');
+  });
 });
