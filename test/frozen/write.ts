@@ -59,7 +59,11 @@ import { formatReference, gatesPath, manifestParameter } from '#shared/release/a
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import type { ExposureTable } from '#shared/records/records.ts';
+import {
+  calibrationParameters,
+  type CalibrationParameters,
+  type ExposureTable,
+} from '#shared/records/records.ts';
 import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
 import {
   artifactOf,
@@ -356,6 +360,51 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
   ];
 }
 
+/** A calibration with a block of each form. */
+function calibrationsOfBlocks(): readonly Result<PreparedRecord, unknown>[] {
+  const { kcs, ...rest } = calibrationParameters.parse(sampleParameters());
+  const guids = kcs.map(({ guid }) => guid);
+  const pair = guids.slice(0, 2);
+  const support = { learners: 500, bicGain: 12.5 };
+  const blocks: NonNullable<CalibrationParameters['blocks']> = [
+    {
+      form: 'hierarchy',
+      kcs: guids,
+      prerequisites: guids.map((_, n) => guids.slice(Math.max(0, n - 1), n)),
+      support,
+    },
+    { form: 'strand', kcs: guids, correlation: 0.75 },
+    { form: 'saturated', kcs: pair, slope: 0.5, weights: [0.5, 0.125, 0, 0.375], support },
+    {
+      form: 'table',
+      kcs: pair,
+      probabilities: [
+        [0.75, 0.25, 0, 0],
+        [0.25, 0.25, 0.25, 0.25],
+        [0, 0, 0.5, 0.5],
+      ],
+    },
+  ];
+  return blocks.map((block) => {
+    const isStated = (guid: string): boolean =>
+      (block.form === 'saturated' || block.form === 'table') && block.kcs.includes(guid);
+    const parameters = {
+      ...rest,
+      kcs: kcs.map(({ guid, uri, ...curve }) => ({ guid, uri, ...(isStated(guid) ? {} : curve) })),
+      blocks: [block],
+    };
+    const pins = {
+      modelFamily: 'ho-cdm-block',
+      modelVersion: 'ho-cdm-block/1',
+      runtimeVersion: 'ho-cdm-block-1',
+    };
+    return prepareCalibration(
+      sampleCalibrationFile({ id: `calibration of blocks: ${block.form}`, ...pins }, { parameters }),
+      checkModel,
+    );
+  });
+}
+
 /** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
 async function writeRecords({ records: table }: Stores): Promise<void> {
   const own = { tenantId: TENANT, deprecatedAt: deprecation.deprecatedAt };
@@ -364,6 +413,7 @@ async function writeRecords({ records: table }: Stores): Promise<void> {
     preparePolicy(samplePolicyFile()),
     ...policiesOfRules(),
     prepareCalibration(sampleCalibrationFile(), checkModel),
+    ...calibrationsOfBlocks(),
     prepareCalibration(
       sampleCalibrationFile(
         { id: 'own calibration', visibility: 'tenant', limitations: ['Long. '.repeat(40_000)] },
