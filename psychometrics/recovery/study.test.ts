@@ -324,7 +324,7 @@ describe('a study', () => {
     ]);
   });
 
-  it('is the same for the same settings, whatever exposure control is shown beside it, and another one for another seed', () => {
+  it('is the same for the same settings, whatever exposure control is shown beside it', () => {
     const small = { ...settings, items: 30, kcs: 3, length: 5, worlds: 1, learners: 30 };
     const shares: number[] = [];
     const plain = runStudy(small, (done) => shares.push(done));
@@ -337,7 +337,6 @@ describe('a study', () => {
     expect(aims).toHaveLength(plain.aims.length + 6);
     expect(added.map(({ figures }) => figures.learners)).toEqual([30, 30]);
     for (const { figures } of added) expect(figures.overlap).toBeLessThan(plain.rows[0]!.figures.overlap);
-    expect(runStudy({ ...small, seed: 2 }).rows[0]).not.toEqual(plain.rows[0]);
     // A group without learners has no figure.
     const byAbility = [{ ...plain.byAbility[0]!, rmse: NaN }];
     expect(JSON.parse(resultsJson({ ...plain, byAbility }))).toMatchObject({ byAbility: [{ rmse: null }] });
