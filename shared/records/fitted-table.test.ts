@@ -46,6 +46,18 @@ describe('a fitted table', () => {
     expect(pointers({ ...policy, eligibilityRules: alike })).toEqual([]);
   });
 
+  it.each(['constructor', 'toString'])('names no rule %s that any object has', (name) => {
+    const { population } = table.fittedFor;
+    const other = {
+      ...table,
+      fittedFor: { selection: { ...table.fittedFor.selection, [name]: 1 }, population },
+    };
+    expect(fitDefects(other, policy)).toContainEqual({
+      pointer: `/fittedFor/selection/${name}`,
+      message: 'is 1, and absent in the policy: fit the table for this policy',
+    });
+  });
+
   it('is refused after any change of its own, with what to do', () => {
     const changed = { ...table, probabilities: { 'item-1': 0.5 } };
     expect(fitDefects(changed, policy)).toEqual([

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { sha256 } from '#shared/contract/mastery/primitives.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { defectIf, type Defect } from '#shared/kernel/defect.ts';
+import { defectIf, valueAt, type Defect } from '#shared/kernel/defect.ts';
 import { exposureTable, type ExposureTable } from './records.ts';
 
 /** Learners whose abilities are normal, on the theta scale of the calibration. */
@@ -51,7 +51,7 @@ export function fitDefects(
       'is not the hash of this table: it was changed after it was fitted. Fit it again',
     ),
     ...[...new Set([...Object.keys(selection), ...Object.keys(wanted)])].sort().flatMap((member) => {
-      const [fitted, asked] = [shown(selection[member]), shown(wanted[member])];
+      const [fitted, asked] = [selection, wanted].map((rules) => shown(valueAt(rules, [member])));
       return defectIf(
         fitted !== asked,
         ['fittedFor', 'selection', member],

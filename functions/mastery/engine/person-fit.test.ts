@@ -135,6 +135,23 @@ describe('an answer pattern', () => {
     expect(standardizedSurprise(surpriseOf(flat, answers('000000000000')))).toBe(0);
   });
 
+  it('of a test that would take too long to judge is measured on its first answers, if these are ten', () => {
+    // 21 nodes times the KCs, for each answer.
+    const judged = (kcs: number): readonly unknown[] => {
+      const wide = bank(
+        kcs,
+        Array.from({ length: 60 }, (_, j) => [[j], 0.1, 0.9]),
+      );
+      const all = answers('0110'.repeat(15));
+      const { answers: first, ...surprise } = surpriseOf(wide, all);
+      expect(surpriseOf(wide, all.slice(0, first))).toEqual({ answers: first, ...surprise });
+      return [first, areAnswersUnusual(wide, all)];
+    };
+    expect(judged(60)).toEqual([60, true]);
+    expect(judged(20_000)).toEqual([47, true]);
+    expect(judged(100_000)).toEqual([9, undefined]);
+  });
+
   it('has a finite surprise for answers that the model all but excludes', () => {
     const sharp = bank(
       1,

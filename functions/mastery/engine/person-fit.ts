@@ -2,7 +2,7 @@ import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { decisionModel, successProbability } from './decision-gains.ts';
 import { log, sqrt } from './kernels/ho-cdm-grid-1/arithmetic.ts';
 import { estimate, type CompiledModel } from './model.ts';
-import type { Outcome } from './types.ts';
+import type { Estimate, Outcome } from './types.ts';
 
 /** The fewest answers that are judged: fewer show no pattern, although the reference distribution holds for them too. */
 export const FEWEST_JUDGED_ANSWERS = 10;
@@ -19,8 +19,16 @@ const LEAST_VARIANCE = 1e-9;
 /** Predictions are kept this far from 0 and 1, where a rounding error would decide. */
 const CERTAIN = 1e-12;
 
+/**
+ * How many numbers the posteriors of one run may take in all: some two seconds at most. A test that exceeds it (hundreds of answers, a fine grid, or many
+ * KCs that its items tie together) is judged by its first answers, so that no request about a run that has ended runs out of time.
+ */
+const MAXIMUM_NUMBERS = 20_000_000;
+
 /** How much the answers of a run surprise the model, in nats, beyond what it expects: a martingale, with the sums of its conditional moments. */
 export interface Surprise {
+  /** How many answers are measured: the first ones, if all would take too long. */
+  readonly answers: number;
   /** Sum of -log P(answer | answers before) minus its expectation. */
   readonly excess: number;
   /** Sum of the second central moments. */
@@ -41,9 +49,13 @@ export function surpriseOf(model: CompiledModel, outcomes: readonly Outcome[]): 
     model,
     outcomes.map(({ item }) => item),
   );
-  let [excess, variance, third] = [0, 0, 0];
-  decision.items.forEach((item, place) => {
+  let [answers, numbers, excess, variance, third] = [0, 0, 0, 0, 0];
+  for (const [place, item] of decision.items.entries()) {
     const posterior = estimate(model, outcomes.slice(0, place));
+    // Which answers are measured depends only on those before them, so the sums remain martingales.
+    numbers += numbersOf(model, posterior, place);
+    if (numbers > MAXIMUM_NUMBERS) break;
+    answers += 1;
     const correct = Math.min(1 - CERTAIN, Math.max(CERTAIN, successProbability(decision, posterior, item)));
     const wrong = 1 - correct;
     const logit = log(correct) - log(wrong);
@@ -51,8 +63,22 @@ export function surpriseOf(model: CompiledModel, outcomes: readonly Outcome[]): 
     const square = correct * wrong * logit * logit;
     variance += square;
     third += square * (correct - wrong) * logit;
-  });
-  return { excess, variance, third };
+  }
+  return { answers, excess, variance, third };
+}
+
+/** Returns how many numbers a posterior takes: one per KC and theta node, and per pattern of a component one for each node and each answer. */
+function numbersOf(
+  { kcGuids }: CompiledModel,
+  { components, joint, thetaPosterior }: Estimate,
+  answers: number,
+): number {
+  const nodes = thetaPosterior.length;
+  const patterns = components.reduce(
+    (sum, { kcs }) => sum + (1 << kcs.length),
+    (joint?.numbers ?? 0) / nodes,
+  );
+  return nodes * kcGuids.length + patterns * (nodes + answers);
 }
 
 /**
@@ -60,7 +86,7 @@ export function surpriseOf(model: CompiledModel, outcomes: readonly Outcome[]): 
  * surprise most, it is skewed to the right, and (z^2 - 1) / 6 of its skewness is subtracted (Cornish and Fisher, 1938, Revue de l'Institut
  * International de Statistique 5, 307-320). 0 for answers that cannot surprise.
  */
-export function standardizedSurprise({ excess, variance, third }: Surprise): number {
+export function standardizedSurprise({ excess, variance, third }: Omit<Surprise, 'answers'>): number {
   if (!(variance > LEAST_VARIANCE)) return 0;
   const deviation = sqrt(variance);
   return excess / deviation - ((UPPER_PERCENT * UPPER_PERCENT - 1) / 6) * (third / (variance * deviation));
@@ -71,7 +97,8 @@ export function standardizedSurprise({ excess, variance, third }: Surprise): num
  * for too few answers.
  */
 export function areAnswersUnusual(model: CompiledModel, outcomes: readonly Outcome[]): boolean | undefined {
-  return outcomes.length < FEWEST_JUDGED_ANSWERS
-    ? undefined
-    : roundSignificant(standardizedSurprise(surpriseOf(model, outcomes)), DIGITS) > UPPER_PERCENT;
+  if (outcomes.length < FEWEST_JUDGED_ANSWERS) return undefined;
+  const surprise = surpriseOf(model, outcomes);
+  if (surprise.answers < FEWEST_JUDGED_ANSWERS) return undefined;
+  return roundSignificant(standardizedSurprise(surprise), DIGITS) > UPPER_PERCENT;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { standardizedSurprise, surpriseOf } from '#functions/mastery/engine/person-fit.ts';
 import type { ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import { claimsRank } from '#shared/records/rank-claims.ts';
 import { exampleState } from '#test/support/example-run.ts';
@@ -21,6 +22,25 @@ it.each([
   ['one that an earlier version began', { ...judged, personFit: undefined }, contradictory, false],
 ])('%s is marked only if its answers are unusual', (_, state, outcomes, expected) => {
   expect(hasUnusualAnswers(state, model, outcomes)).toBe(expected);
+});
+
+it('a run with the mark prequential/1 keeps the words and the figures that it may have published already', () => {
+  const figures = [2, 3].map((step) =>
+    standardizedSurprise(
+      surpriseOf(
+        model,
+        contradictory.map(({ item }, n) => ({ item, correct: n % step === 0 })),
+      ),
+    ),
+  );
+  expect(
+    [UNUSUAL_ANSWERS, ...figures],
+    'Results refuses one result id with other content: a changed statistic or sentence needs another mark (docs/change.md, “A stored or sealed form”)',
+  ).toEqual([
+    'The answers contradict each other more than the calibration of the test expects. Guessing, haste or help can be the reason, and sometimes it is only chance. Look at the answers before you rely on the result.',
+    3.0490701624007293,
+    2.400140570975495,
+  ]);
 });
 
 it('the limitation is short enough for Results and claims no rank [MA-102]', () => {
