@@ -54,7 +54,7 @@ export interface StudySize extends WorldSize {
 
 type Limits = Pick<
   Constraints,
-  'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget' | 'unmeasuredCredit'
+  'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget' | 'unmeasuredCredit' | 'settlingCredit'
 >;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
@@ -62,6 +62,8 @@ export const RANDOMESQUE = 5;
 const ENEMIES = 4;
 /** The credit of the built-in policies. */
 const CREDIT = 0.1;
+/** The credit that is best in small banks. */
+const SETTLING_CREDIT = 0.2;
 
 /** Requires one item on each of as many KCs as take two thirds of the test at most. */
 const floors = ({ kcs }: World, length: number): Limits['minima'] =>
@@ -109,6 +111,15 @@ export const policies = {
       ...unlimited,
       selectionTarget: 'unsettled_and_unmeasured',
       unmeasuredCredit: CREDIT,
+    }),
+  },
+  ahead: {
+    description: `look-ahead: the same, and ${SETTLING_CREDIT} bits more for each that the answer is expected to settle`,
+    limits: () => ({
+      ...unlimited,
+      selectionTarget: 'settling_look_ahead',
+      unmeasuredCredit: CREDIT,
+      settlingCredit: SETTLING_CREDIT,
     }),
   },
   all: {
