@@ -290,7 +290,8 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
       .filter((count) => count <= items)
       .map((count) => vary('length', `${count} administered`, { length: count })),
     ...policyNames
-      .filter((name) => name !== policy)
+      // A look-ahead has no effect before anything can be settled: its row is with the tests that end with their classifications.
+      .filter((name) => name !== policy && name !== 'ahead')
       .map((name) => vary('policy', policies[name].description, { policy: name })),
     ...stops.flatMap(({ bank, name, change }) =>
       targets.map(({ group, target, suffix, policy: chosen }) =>
@@ -301,6 +302,14 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
           curve: { bank, target },
         }),
       ),
+    ),
+    vary(
+      'ahead',
+      `until classified at ${CLASSIFICATION_CONFIDENCE}, ${untilClassified.length} at most: look-ahead`,
+      {
+        ...untilClassified,
+        policy: 'ahead',
+      },
     ),
     vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {
       quality: WEAK_ITEMS,

@@ -11,6 +11,7 @@ import {
   soundSets,
 } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
+import type { Exposure } from './exposure.ts';
 import { estimate } from './model.ts';
 import { selectItem } from './selection.ts';
 
@@ -155,6 +156,31 @@ describe('selection against the definitions of its rules', () => {
       }
     },
   );
+
+  it('goes on below the items that it looks ahead from where chance or a probability leads there', () => {
+    const target = {
+      selectionTarget: 'settling_look_ahead',
+      unmeasuredCredit: 0.1,
+      settlingCredit: 0.2,
+    } as const;
+    const base = { ...free(60, 10), ...target };
+    const posterior = estimate(contextOf(base).model, []);
+    const position = { used: [], sequence: 1, met: [], unsettled: [0, 1], rule: RULE };
+    const itemsUnder = (exposure: Exposure): readonly number[] => {
+      const value = { ...base, exposure };
+      const context = contextOf(value);
+      return ['a', 'b', 'c', 'd', 'e', 'f'].map((runSeed) => {
+        const run = { ...position, runSeed };
+        const expected = selectionByDefinition(value, context, undefined, posterior, run);
+        expect(selectItem(context, posterior, run)).toEqual(expected);
+        return (expected as Exclude<typeof expected, string>).item;
+      });
+    };
+    // The best are those of the first KC, whose items have the lowest numbers.
+    expect(Math.max(...itemsUnder({ method: 'randomesque', size: 60 }))).toBeGreaterThan(40);
+    const never = new Map([...Array(60).keys()].map((item) => [`q-${item}`, Number(item === 59)]));
+    expect(itemsUnder({ method: 'sympson_hetter', probabilities: never })).toEqual(Array(6).fill(59));
+  });
 
   it.each(exposureMethods)('finds the one item that a minimum needs behind a hundred, under %s', (method) => {
     const exposure = engineExample(method, []);

@@ -425,12 +425,10 @@ function progressive(
   const { constraints, gains } = context;
   const ahead = looksAhead
     ? lookAhead(choice, admittedInOrder(choice, eligible.slice(), rank, LOOK_AHEAD))
-    : undefined;
+    : [];
   if (!rank(eligible, CHANCE_LOOK)) return undefined;
-  const known = gains.map((gain, item) => {
-    const sum = ahead?.[item] ?? NaN;
-    return Number.isNaN(sum) ? gain : sum;
-  });
+  const known = gains.slice();
+  for (const { item, sum } of ahead) known[item] = sum;
   const look = known.filter((gain) => !Number.isNaN(gain)).sort((a, b) => b - a);
   const share = run.used.length / constraints.maxItems;
   const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
@@ -488,36 +486,48 @@ function* inOrderAhead(
 ): Generator<Ranked> {
   const { context, run } = choice;
   const others = admittedInOrder(choice, eligible, rank, Math.max(firstLook, LOOK_AHEAD));
-  const sums = lookAhead(choice, others);
-  for (const tied of byGain(sums, (items) => inTieOrder(context, items, run.runSeed))) yield* tied;
+  const ahead = lookAhead(choice, others);
+  const sums = Float64Array.from(ahead, ({ sum }) => sum);
+  const inOrder = (places: readonly number[]): readonly number[] =>
+    inTieOrder(
+      context,
+      // SAFETY: each sum is that of the item at its place.
+      places.map((place) => (ahead[place] as LookedAhead).item),
+      run.runSeed,
+    );
+  for (const tied of byGain(sums, inOrder)) yield* tied;
   yield* others;
+}
+
+interface LookedAhead {
+  readonly item: number;
+  readonly sum: number;
 }
 
 /**
  * Takes the first `LOOK_AHEAD` of the admitted items in the order of their gains.
- * @returns for each of them its gain plus the credit for the own unsettled KCs that its answer is expected to settle; NaN for all other items
+ * @returns each of them with the sum of its gain, not rounded, and the credit for the own unsettled KCs that its answer is expected to settle
  */
-function lookAhead({ context, estimate, run }: Choice, ranked: Generator<Ranked>): Float64Array {
+function lookAhead({ context, estimate, run }: Choice, ranked: Generator<Ranked>): readonly LookedAhead[] {
   const { constraints, cost, decision, gains, model } = context;
   const { settlingCredit = 0 } = constraints;
-  const sums = new Float64Array(gains.length).fill(NaN);
-  if (decision === undefined) return sums;
+  if (decision === undefined) return [];
   const best: DecisionItem[] = [];
+  /** Noted as they come: the buffer changes when the order goes further down. */
+  const exact: number[] = [];
   while (best.length < LOOK_AHEAD) {
     const next = ranked.next();
     if (next.done === true) break;
     const { item } = next.value;
-    // At full precision, which what is yielded no longer has.
-    sums[item] = gains[item] ?? NaN;
     // SAFETY: the items are prepared in the order of the model.
     best.push(decision.items[item] as DecisionItem);
+    exact.push(gains[item] ?? NaN);
   }
   const settled = expectedSettled(decision, estimate, flagsOf(model, run.unsettled), run.rule, best);
-  best.forEach(({ index, table, group }, n) => {
-    sums[index] = (sums[index] ?? NaN) + settlingCredit * (settled[n] ?? NaN);
+  return best.map(({ index, table, group }, place) => {
     cost.total += COST.settling * group.kcs.length + COST.tableNumber * decision.nodes * table.length;
+    return { item: index, sum: (exact[place] ?? NaN) + settlingCredit * (settled[place] ?? NaN) };
   });
-  return sums;
 }
 
 function memberOf({ members }: SelectionContext, item: number): PoolItem {

@@ -127,7 +127,10 @@ describe('the estimated cost of a simulated run', () => {
     [
       'a look-ahead',
       () => {
-        const target = { unmeasuredCredit: 0.1, selectionTarget: 'unsettled_and_unmeasured' as const };
+        // Those of several KCs are alike: their hashes would count too.
+        const excludedItems = Array.from({ length: 20 }, (_, n) => `q-${3 * n}`);
+        const selectionTarget = 'unsettled_and_unmeasured' as const;
+        const target = { excludedItems, unmeasuredCredit: 0.1, selectionTarget };
         const ahead = { ...target, selectionTarget: 'settling_look_ahead' as const, settlingCredit: 1e-9 };
         return costOf(ahead) - costOf(target) + costOf();
       },
