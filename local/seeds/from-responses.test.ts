@@ -68,11 +68,26 @@ describe('a seed from responses', () => {
     expect(policyFile.parse(seed['small-study/policy.json'])).toMatchObject({
       confidenceThreshold: 0.8,
       maxItems: 2,
-      eligibilityRules: {
-        selectionTarget: 'unsettled_and_unmeasured',
-        unmeasuredCredit: 0.1,
-        minimumDecisionGain: 0.01,
-      },
+      eligibilityRules: { selectionTarget: 'unsettled_components', minimumDecisionGain: 0.01 },
+    });
+  });
+
+  it('chooses for what is unmeasured where the bank has enough items for that to gain anything', () => {
+    const names = Array.from({ length: 61 }, (_, n) => `I${n}`);
+    const result = convert({
+      ...withParameters((copy) => ({
+        ...copy,
+        kcs: copy.kcs.slice(0, 1),
+        items: names.map((item) => ({ item, kcs: ['A'], guess: 0.1, slip: 0.2 })),
+      })),
+      'q-matrix.csv': `,A\n${names.map((item) => `${item},1\n`).join('')}`,
+      'responses.csv': `,${names.join(',')}\n7,${names.map(() => 1).join(',')}\n8,${names.map(() => 0).join(',')}\n`,
+    });
+    if (!result.ok) throw new Error(result.error.join('\n'));
+    const policy = policyFile.parse(result.value.files['small-study/policy.json']);
+    expect(policy.eligibilityRules).toMatchObject({
+      selectionTarget: 'unsettled_and_unmeasured',
+      unmeasuredCredit: 0.1,
     });
   });
 

@@ -156,7 +156,7 @@ describe('the newest frozen forms', () => {
       'lifecycle deprecatedAt sunsetAt',
       'parameters content',
     ]);
-    expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(6);
+    expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(9);
   });
 });
 

@@ -59,7 +59,11 @@ import { formatReference, gatesPath, manifestParameter } from '#shared/release/a
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import type { ExposureTable } from '#shared/records/records.ts';
+import {
+  calibrationParameters,
+  type CalibrationParameters,
+  type ExposureTable,
+} from '#shared/records/records.ts';
 import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
 import {
   artifactOf,
@@ -366,40 +370,49 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
   ];
 }
 
-/** Parameters with a block of each form, on the grid of the sample. */
-function parametersOfBlocks(): Record<string, unknown> {
-  const guid = (n: number): string => `c0000000-0000-4000-8000-00000000001${n}`;
-  const guids = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => guid(from + n));
-  const support = { learners: 500, bicGain: 40 };
-  return {
-    ...sampleParameters(),
-    // The patterns of the last two blocks have probabilities of their own.
-    kcs: guids(0, 9).map((kc, n) => ({
-      guid: kc,
-      uri: `https://case.example/ims/case/v1p1/CFItems/${kc}`,
-      ...(n < 5 ? { slope: 1.5, location: (n - 2) / 2 } : {}),
-    })),
-    blocks: [
-      { form: 'hierarchy', kcs: guids(0, 2), prerequisites: [[], guids(0, 1)], support },
-      { form: 'strand', kcs: guids(2, 5), correlation: 0.7 },
-      { form: 'saturated', kcs: guids(5, 7), slope: 1.2, weights: [0.4, 0.1, 0.1, 0.4], support },
-      {
-        form: 'table',
-        kcs: guids(7, 9),
-        probabilities: [
-          [0.7, 0.1, 0.1, 0.1],
-          [0.4, 0.1, 0.1, 0.4],
-          [0.1, 0.1, 0.1, 0.7],
-        ],
-      },
-    ],
-    items: guids(0, 9).map((kc, n) => ({
-      artifactVersionId: `av-${n}`,
-      qtiIdentifier: `item-${n}`,
-      kcs: [kc],
-      probabilities: [0.2, 0.9],
-    })),
-  };
+/** A calibration with a block of each form. */
+function calibrationsOfBlocks(): readonly Result<PreparedRecord, unknown>[] {
+  const { kcs, ...rest } = calibrationParameters.parse(sampleParameters());
+  const guids = kcs.map(({ guid }) => guid);
+  const pair = guids.slice(0, 2);
+  const support = { learners: 500, bicGain: 12.5 };
+  const blocks: NonNullable<CalibrationParameters['blocks']> = [
+    {
+      form: 'hierarchy',
+      kcs: guids,
+      prerequisites: guids.map((_, n) => guids.slice(Math.max(0, n - 1), n)),
+      support,
+    },
+    { form: 'strand', kcs: guids, correlation: 0.75 },
+    { form: 'saturated', kcs: pair, slope: 0.5, weights: [0.5, 0.125, 0, 0.375], support },
+    {
+      form: 'table',
+      kcs: pair,
+      probabilities: [
+        [0.75, 0.25, 0, 0],
+        [0.25, 0.25, 0.25, 0.25],
+        [0, 0, 0.5, 0.5],
+      ],
+    },
+  ];
+  return blocks.map((block) => {
+    const isStated = (guid: string): boolean =>
+      (block.form === 'saturated' || block.form === 'table') && block.kcs.includes(guid);
+    const parameters = {
+      ...rest,
+      kcs: kcs.map(({ guid, uri, ...curve }) => ({ guid, uri, ...(isStated(guid) ? {} : curve) })),
+      blocks: [block],
+    };
+    const pins = {
+      modelFamily: 'ho-cdm-block',
+      modelVersion: 'ho-cdm-block/1',
+      runtimeVersion: 'ho-cdm-block-1',
+    };
+    return prepareCalibration(
+      sampleCalibrationFile({ id: `calibration of blocks: ${block.form}`, ...pins }, { parameters }),
+      checkModel,
+    );
+  });
 }
 
 /** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
@@ -410,6 +423,7 @@ async function writeRecords({ records: table }: Stores): Promise<void> {
     preparePolicy(samplePolicyFile()),
     ...policiesOfRules(),
     prepareCalibration(sampleCalibrationFile(), checkModel),
+    ...calibrationsOfBlocks(),
     prepareCalibration(
       sampleCalibrationFile(
         { id: 'own calibration', visibility: 'tenant', limitations: ['Long. '.repeat(40_000)] },
@@ -417,18 +431,6 @@ async function writeRecords({ records: table }: Stores): Promise<void> {
           ...own,
           parameters: { ...sampleParameters(), maximumReportableError: 80, reliabilityCeiling: 0.95 },
         },
-      ),
-      checkModel,
-    ),
-    prepareCalibration(
-      sampleCalibrationFile(
-        {
-          id: 'blocks',
-          modelFamily: 'ho-cdm-block',
-          modelVersion: 'ho-cdm-block/1',
-          runtimeVersion: 'ho-cdm-block-1',
-        },
-        { parameters: parametersOfBlocks() },
       ),
       checkModel,
     ),

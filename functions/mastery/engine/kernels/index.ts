@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: 'f8788e51919e0debe66b0efb9f968e245b44e2d8bf126169dabd5106939b4d02' },
+    { kernel: hoCdmBlock1, sourceHash: '92a84c959596c0131d3fb593f0843ffa28c95b7c807722db26173cb19b436da9' },
   ],
 ]);
 

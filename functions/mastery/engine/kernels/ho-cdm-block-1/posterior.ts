@@ -2,16 +2,7 @@ import type { Estimate, Outcome } from '../../types.ts';
 import { exp, log, sqrt } from '../ho-cdm-grid-1/arithmetic.ts';
 import { at, integerAt, weightedSum, weightedSumOfProducts } from '../ho-cdm-grid-1/arrays.ts';
 import { MAXIMUM_COMPONENT_KCS } from '../ho-cdm-grid-1/model.ts';
-import { multiplyRow, placesOf, type Block, type BlockModel, type Marginal } from './prior.ts';
-
-/** Products are kept as mantissa * STEP^exponent with mantissas in [1 / STEP, 1]: exact, and no number of answers makes one vanish. */
-const STEP = 1.3407807929942597e154;
-const INVERSE_STEP = 7.458340731200207e-155;
-const LOG_STEP = 354.891356446692;
-
-/** The largest likelihood of a component is raised by this factor until it is above its inverse. */
-const LIFT = 4294967296;
-const INVERSE_LIFT = 2.3283064365386963e-10;
+import { addRow, multiplyRow, placesOf, type Block, type BlockModel, type Marginal } from './prior.ts';
 
 /** Below this a sum of products may have lost digits to the edge of the range of doubles. */
 const SAFE = 1e-280;
@@ -43,12 +34,11 @@ interface Part {
 /** The posterior given the outcomes, in any order. Throws a RangeError on an unknown item or a component that is too large. */
 export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[]): Estimate {
   const { nodes, kcCount } = model;
-  const weights = Float64Array.from(model.prior);
-  const exponents = new Int32Array(nodes);
+  const logarithms = model.prior.map(log);
   const components = connect(model, informative(model, outcomes)).map((linked) =>
-    solveComponent(model, linked, weights, exponents),
+    solveComponent(model, linked, logarithms),
   );
-  const theta = normalize(scaled(weights, exponents));
+  const theta = fromLogarithms(logarithms).shares;
   const posterior = locate(model, theta, components);
 
   const kcPosteriors = new Float64Array(kcCount);
@@ -62,7 +52,7 @@ export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[
         ? weightedSum(theta, model.mastery, kc * nodes)
         : bit >= 0
           ? weightOf(component, 1 << bit)
-          : weightedSum(theta, rowWithin(posterior, block, 1 << integerAt(model.placeOf, kc)), 0),
+          : weightedSum(theta, rowOf(posterior, [[block, 1 << integerAt(model.placeOf, kc)]]), 0),
     );
   }
   return {
@@ -92,10 +82,16 @@ export function scaleOf(
   return { scaleScore, standardError: sqrt(variance) };
 }
 
-export function normalize(weights: Float64Array): Float64Array {
+/** Returns weights that sum to 1 from their logarithms, and the logarithm of the sum before; NaN if all are -Infinity. */
+export function fromLogarithms(logarithms: Float64Array): {
+  readonly shares: Float64Array;
+  readonly logarithm: number;
+} {
+  const highest = logarithms.reduce((a, b) => Math.max(a, b), -Infinity);
+  const weights = logarithms.map((value) => exp(value - highest));
   let total = 0;
   for (const weight of weights) total += weight;
-  return weights.map((weight) => weight / total);
+  return { shares: weights.map((weight) => weight / total), logarithm: highest + log(total) };
 }
 
 /** Outcomes that say something, in one order whatever the given one. */
@@ -189,12 +185,11 @@ function productsOf(nodes: number, first: Float64Array, second: Float64Array): F
   return products;
 }
 
-/** Multiplies the weights of the theta nodes by P(answers of the component | node), up to one common factor. */
+/** Adds to the logarithms of the theta nodes that of P(answers of the component | node), up to one common term. */
 function solveComponent(
   model: BlockModel,
   { masks, outcomes }: Linked,
-  nodeWeights: Float64Array,
-  nodeExponents: Int32Array,
+  nodeLogarithms: Float64Array,
 ): Component {
   const { nodes } = model;
   const kcs = [...masks].flatMap(([index, mask]) =>
@@ -203,27 +198,22 @@ function solveComponent(
   if (kcs.length > MAXIMUM_COMPONENT_KCS)
     throw new RangeError(`estimate: the answers tie ${kcs.length} KCs together`);
   const { parts, codes, rows } = patternPriors(model, masks);
-  const likelihood = patternLikelihood(model, kcs, codes, outcomes);
-  const normalizer = sumsOf(nodes, rows, likelihood.values);
-  const unsafe: number[] = [];
-  for (let g = 0; g < nodes; g += 1) if (at(normalizer, g) < SAFE) unsafe.push(g);
-  const columns = unsafe.map((g) => {
-    const priors = Float64Array.from(codes, (_, n) => at(rows, n * nodes + g));
-    return { g, ...columnByLogarithms(priors, likelihood.logarithms) };
-  });
-  const inverse = normalizer.map((total) => (total < SAFE ? 0 : 1 / total));
-  weighRows(rows, likelihood.values, inverse);
-  for (const { g, column, total, steps } of columns) {
-    column.forEach((value, n) => (rows[n * nodes + g] = value));
-    normalizer[g] = total;
-    nodeExponents[g] = integerAt(nodeExponents, g) + steps;
-  }
+  const logarithms = logLikelihood(model, kcs, codes, outcomes);
+  const likelihood = logarithms.map(exp);
+  const totals = sumsOf(nodes, rows, likelihood);
+  const columns = new Map<number, Float64Array>();
   for (let g = 0; g < nodes; g += 1) {
-    const value = at(nodeWeights, g) * at(normalizer, g);
-    const isSmall = value < INVERSE_STEP && value > 0;
-    nodeWeights[g] = isSmall ? value * STEP : value;
-    if (isSmall) nodeExponents[g] = integerAt(nodeExponents, g) - 1;
+    let logarithm = log(at(totals, g));
+    if (at(totals, g) < SAFE) {
+      // The likelihood hides all patterns that are possible at this node: their products leave the range of doubles.
+      const column = fromLogarithms(logarithms.map((value, n) => value + log(at(rows, n * nodes + g))));
+      columns.set(g, column.shares);
+      logarithm = column.logarithm;
+    }
+    nodeLogarithms[g] = at(nodeLogarithms, g) + logarithm;
   }
+  weighRows(rows, likelihood, totals);
+  for (const [g, column] of columns) column.forEach((value, n) => (rows[n * nodes + g] = value));
   return { parts, kcs, codes, rows, weights: new Float64Array(codes.length) };
 }
 
@@ -237,8 +227,9 @@ function sumsOf(nodes: number, rows: Float64Array, likelihood: Float64Array): Fl
   return sums;
 }
 
-function weighRows(rows: Float64Array, likelihood: Float64Array, inverse: Float64Array): void {
-  const nodes = inverse.length;
+function weighRows(rows: Float64Array, likelihood: Float64Array, totals: Float64Array): void {
+  const nodes = totals.length;
+  const inverse = totals.map((total) => 1 / total);
   for (let n = 0; n < likelihood.length; n += 1) {
     const factor = at(likelihood, n);
     for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
@@ -246,93 +237,35 @@ function weighRows(rows: Float64Array, likelihood: Float64Array, inverse: Float6
   }
 }
 
-/**
- * P(pattern | node, answers) of each pattern at one node where products leave the range of doubles: the likelihood hides all patterns that are
- * possible there. Their sum before it was divided out is total * STEP^steps.
- */
-function columnByLogarithms(
-  priors: Float64Array,
-  logarithms: Float64Array,
-): { readonly column: Float64Array; readonly total: number; readonly steps: number } {
-  const exponents = logarithms.map((likelihood, n) => likelihood + log(at(priors, n)));
-  const highest = exponents.reduce((a, b) => Math.max(a, b), -Infinity);
-  const values = exponents.map((exponent) => exp(exponent - highest));
-  let sum = 0;
-  for (const value of values) sum += value;
-  const steps = Math.ceil(highest / LOG_STEP);
-  return { column: values.map((value) => value / sum), total: sum * exp(highest - steps * LOG_STEP), steps };
-}
-
-/**
- * Likelihood of the component's answers for each of its possible patterns, scaled so that the largest is close to 1; and its logarithm, with the same
- * factor.
- */
-function patternLikelihood(
+/** Logarithm of the likelihood of the component's answers for each of its possible patterns, of which the highest is 0. */
+function logLikelihood(
   model: BlockModel,
   kcs: readonly number[],
   codes: Int32Array,
   outcomes: readonly Outcome[],
-): { readonly values: Float64Array; readonly logarithms: Float64Array } {
-  const size = codes.length;
-  const mantissas = new Float64Array(size).fill(1);
-  const exponents = new Int32Array(size);
+): Float64Array {
+  const sums = new Float64Array(codes.length);
   for (const { item, correct } of outcomes) {
     const bits = Int32Array.from(kcsOfItem(model, item), (kc) => kcs.indexOf(kc));
-    const all = (1 << bits.length) - 1;
-    const tableStart = integerAt(model.tableStart, item);
-    const low = at(model.low, item);
-    const high = at(model.high, item);
-    for (let n = 0; n < size; n += 1) {
+    const size = 1 << bits.length;
+    const start = integerAt(model.tableStart, item);
+    const terms = new Float64Array(size);
+    for (let pattern = 0; pattern < size; pattern += 1) {
+      const success =
+        start >= 0
+          ? at(model.tables, start + pattern)
+          : at(pattern === size - 1 ? model.high : model.low, item);
+      terms[pattern] = log(correct ? success : 1 - success);
+    }
+    for (let n = 0; n < sums.length; n += 1) {
       const code = integerAt(codes, n);
       let pattern = 0;
       for (let i = 0; i < bits.length; i += 1) pattern |= ((code >>> integerAt(bits, i)) & 1) << i;
-      const success =
-        tableStart < 0 ? (pattern === all ? high : low) : at(model.tables, tableStart + pattern);
-      const factor = correct ? success : 1 - success;
-      let value = at(mantissas, n);
-      // A factor this small is scaled before the product could leave the range of doubles.
-      if (factor < INVERSE_STEP) {
-        value *= STEP;
-        exponents[n] = integerAt(exponents, n) - 1;
-      }
-      value *= factor;
-      if (value < INVERSE_STEP) {
-        value *= STEP;
-        exponents[n] = integerAt(exponents, n) - 1;
-      }
-      mantissas[n] = value;
+      sums[n] = at(sums, n) + at(terms, pattern);
     }
   }
-  const values = scaled(mantissas, exponents);
-  let highest = values.reduce((a, b) => Math.max(a, b), 0);
-  let raised = 0;
-  while (highest < INVERSE_LIFT) {
-    highest *= LIFT;
-    raised += 1;
-    for (let n = 0; n < size; n += 1) values[n] = at(values, n) * LIFT;
-  }
-  const most = exponents.reduce((a, b) => Math.max(a, b), -2147483648);
-  const shift = raised * log(LIFT) - most * LOG_STEP;
-  return {
-    values,
-    get logarithms() {
-      return mantissas.map((mantissa, n) => log(mantissa) + integerAt(exponents, n) * LOG_STEP + shift);
-    },
-  };
-}
-
-/** Mantissas and exponents as plain numbers relative to the largest exponent; what is 10^-308 times smaller becomes 0. */
-function scaled(mantissas: Float64Array, exponents: Int32Array): Float64Array {
-  let highest = -2147483648;
-  mantissas.forEach((mantissa, i) => {
-    if (mantissa > 0) highest = Math.max(highest, integerAt(exponents, i));
-  });
-  return mantissas.map((mantissa, i) => {
-    const lag = highest - integerAt(exponents, i);
-    if (lag === 0) return mantissa;
-    if (lag === 1) return mantissa * INVERSE_STEP;
-    return lag === 2 ? mantissa * INVERSE_STEP * INVERSE_STEP : 0;
-  });
+  const highest = sums.reduce((a, b) => Math.max(a, b), -Infinity);
+  return sums.map((sum) => sum - highest);
 }
 
 /** The posterior of one set of answers, with what has been worked out from it so far. */
@@ -373,33 +306,6 @@ function weightOf({ codes, weights }: Component, bits: number): number {
   return sum;
 }
 
-function partFor({ components, componentOf, partOf }: Posterior, block: number): readonly [Component, Part] {
-  const component = components[integerAt(componentOf, block)] as Component;
-  return [component, component.parts[integerAt(partOf, block)] as Part];
-}
-
-/** P(all KCs of the mask mastered | node, answers), for KCs of one block that has been measured. */
-function rowWithin(posterior: Posterior, index: number, mask: number): Float64Array {
-  const key = index * 4096 + mask;
-  const known = posterior.rows.get(key);
-  if (known !== undefined) return known;
-  const { nodes } = posterior.model;
-  const [component, part] = partFor(posterior, index);
-  const { patterns } = part.marginal;
-  const rows = foldedRows(posterior, component, part);
-  const wanted = mask & part.mask;
-  const rest = mask & ~part.mask;
-  const given = rest === 0 ? undefined : part.block.conditional(part.mask, rest);
-  const row = new Float64Array(nodes);
-  for (let n = 0; n < patterns.length; n += 1) {
-    if ((integerAt(patterns, n) & wanted) !== wanted) continue;
-    for (let g = 0, i = n * nodes; g < nodes; g += 1, i += 1)
-      row[g] = at(row, g) + (given === undefined ? at(rows, i) : at(rows, i) * at(given, i));
-  }
-  posterior.rows.set(key, row);
-  return row;
-}
-
 /** P(pattern of the block's measured KCs | node, answers), in the layout of the part's marginal. */
 function foldedRows(
   { folded, model: { nodes } }: Posterior,
@@ -411,45 +317,42 @@ function foldedRows(
   if (known !== undefined) return known;
   const count = marginal.patterns.length;
   const sums = new Float64Array(count * nodes);
-  for (let i = 0, n = 0; i < rows.length; i += nodes, n += 1) {
-    const first = (Math.trunc(n / stride) % count) * nodes;
-    for (let g = 0; g < nodes; g += 1) sums[first + g] = at(sums, first + g) + at(rows, i + g);
-  }
+  for (let i = 0, n = 0; i < rows.length; i += nodes, n += 1)
+    addRow(sums, (Math.trunc(n / stride) % count) * nodes, rows, i, nodes);
   folded.set(index, sums);
   return sums;
 }
 
-/** The same for KCs of several blocks of one component. @param entries the blocks and the masks of their KCs */
-function rowAcross(
+/** P(all of these KCs mastered | node, answers), for KCs of one component. @param entries blocks, each with the mask of its KCs */
+function rowOf(
   posterior: Posterior,
-  component: Component,
   entries: readonly (readonly [block: number, mask: number])[],
 ): Float64Array {
-  const key = entries.join(';');
+  const [[index, only]] = entries as readonly [readonly [number, number]];
+  const isOne = entries.length === 1;
+  const key = isOne ? index * 4096 + only : entries.join(';');
   const known = posterior.rows.get(key);
   if (known !== undefined) return known;
-  const { nodes } = posterior.model;
-  const row = new Float64Array(nodes);
-  const product = new Float64Array(nodes);
+  const { model, components, componentOf, partOf } = posterior;
+  const { nodes } = model;
+  const component = components[integerAt(componentOf, index)] as Component;
   const needs = entries.map(([block, mask]) => {
-    const [, part] = partFor(posterior, block);
+    const part = component.parts[integerAt(partOf, block)] as Part;
     const rest = mask & ~part.mask;
-    return {
-      stride: part.stride,
-      patterns: part.marginal.patterns,
-      wanted: mask & part.mask,
-      given: rest === 0 ? undefined : part.block.conditional(part.mask, rest),
-    };
+    return { part, mask, given: rest === 0 ? undefined : part.block.conditional(part.mask, rest) };
   });
-  for (let n = 0; n < component.codes.length; n += 1) {
-    product.set(component.rows.subarray(n * nodes, (n + 1) * nodes));
-    const isPart = needs.every(({ stride, patterns, wanted, given }) => {
-      const own = Math.trunc(n / stride) % patterns.length;
-      if ((integerAt(patterns, own) & wanted) !== wanted) return false;
+  // Within one block the patterns of the others make no difference.
+  const rows = isOne ? foldedRows(posterior, component, (needs[0] as { part: Part }).part) : component.rows;
+  const row = new Float64Array(nodes);
+  for (let start = 0, n = 0; start < rows.length; start += nodes, n += 1) {
+    const product = rows.slice(start, start + nodes);
+    const isPart = needs.every(({ part: { marginal, mask: measured, stride }, mask, given }) => {
+      const own = isOne ? n : Math.trunc(n / stride) % marginal.patterns.length;
+      if ((mask & measured & ~integerAt(marginal.patterns, own)) !== 0) return false;
       if (given !== undefined) multiplyRow(product, given, own * nodes);
       return true;
     });
-    if (isPart) for (let g = 0; g < nodes; g += 1) row[g] = at(row, g) + at(product, g);
+    if (isPart) addRow(row, 0, product, 0, nodes);
   }
   posterior.rows.set(key, row);
   return row;
@@ -540,7 +443,5 @@ function rowOfComponent(
     together.push([linked, integerAt(entryMasks, other)]);
     entryBlocks[other] = -1;
   }
-  return together.length === 1
-    ? rowWithin(posterior, block, mask)
-    : rowAcross(posterior, posterior.components[component] as Component, together);
+  return rowOf(posterior, together);
 }

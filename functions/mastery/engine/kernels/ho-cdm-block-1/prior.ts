@@ -202,7 +202,14 @@ function listed(nodes: number, full: () => Marginal): Form {
   };
 }
 
-function addRow(sums: Float64Array, offset: number, rows: Float64Array, first: number, nodes: number): void {
+/** Adds a row of one table to a row of another. */
+export function addRow(
+  sums: Float64Array,
+  offset: number,
+  rows: Float64Array,
+  first: number,
+  nodes: number,
+): void {
   for (let g = 0; g < nodes; g += 1) sums[offset + g] = at(sums, offset + g) + at(rows, first + g);
 }
 

@@ -1,7 +1,7 @@
 import type { KnownMastery } from '../../types.ts';
-import { exp, log } from '../ho-cdm-grid-1/arithmetic.ts';
+import { log } from '../ho-cdm-grid-1/arithmetic.ts';
 import { at, integerAt } from '../ho-cdm-grid-1/arrays.ts';
-import { normalize } from './posterior.ts';
+import { fromLogarithms } from './posterior.ts';
 import type { Block, BlockModel } from './prior.ts';
 
 /** What is known about the KCs of one block. */
@@ -45,7 +45,7 @@ function makeProfile(model: BlockModel, mastery: readonly KnownMastery[]): Profi
       const mask = maskOf(members);
       const certain = maskOf(members.filter(({ probability }) => probability === 1));
       const { patterns, rows } = block.joint(maskOf(open), mask & ~maskOf(open), certain);
-      const shares = fromLogarithms(
+      const { shares } = fromLogarithms(
         Float64Array.from(patterns, (pattern) =>
           open.reduce(
             (sum, { bit, probability }) => sum + log((pattern & bit) === 0 ? 1 - probability : probability),
@@ -60,17 +60,11 @@ function makeProfile(model: BlockModel, mastery: readonly KnownMastery[]): Profi
       if (shares.length === 0) logarithms.fill(-Infinity);
       return { block, mask, patterns: patterns.map((pattern) => pattern | certain), shares };
     });
-  return { blocks: known, theta: fromLogarithms(logarithms) };
+  return { blocks: known, theta: fromLogarithms(logarithms).shares };
 }
 
 function maskOf(members: readonly { readonly bit: number }[]): number {
   return members.reduce((mask, { bit }) => mask | bit, 0);
-}
-
-/** Returns weights that sum to 1; NaN if all logarithms are -Infinity. */
-function fromLogarithms(logarithms: Float64Array): Float64Array {
-  const highest = logarithms.reduce((a, b) => Math.max(a, b), -Infinity);
-  return normalize(logarithms.map((value) => exp(value - highest)));
 }
 
 /**
