@@ -12,6 +12,7 @@ import {
   type Classification,
   type CompiledModel,
   type CalibratedParameters,
+  type Constraints,
   type Outcome,
   type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
@@ -50,8 +51,13 @@ const command = studyOptions(
 
 const PRECISION = 12;
 
-/** Bits: what the built-in policies have. */
-const CREDIT = 0.1;
+/** What each target needs, in bits: what the built-in policies have, and what is best in small banks. */
+const credits: Readonly<Record<SelectionTarget, Pick<Constraints, 'unmeasuredCredit' | 'settlingCredit'>>> = {
+  latent_state: {},
+  unsettled_components: {},
+  unsettled_and_unmeasured: { unmeasuredCredit: 0.1 },
+  settling_look_ahead: { unmeasuredCredit: 0.1, settlingCredit: 0.2 },
+};
 
 interface Learner {
   readonly id: string;
@@ -181,7 +187,7 @@ function prepare(model: CompiledModel, selectionTarget: SelectionTarget): Select
     maxima: [],
     priorUse: 'exclude',
     selectionTarget,
-    ...(selectionTarget === 'unsettled_and_unmeasured' ? { unmeasuredCredit: CREDIT } : {}),
+    ...credits[selectionTarget],
   });
 }
 

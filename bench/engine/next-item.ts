@@ -40,6 +40,10 @@ const policies: readonly {
     policy: { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 },
   },
   {
+    name: 'look-ahead, half of the KCs',
+    policy: { selectionTarget: 'settling_look_ahead', unmeasuredCredit: 0.1, settlingCredit: 0.2 },
+  },
+  {
     name: '20 minima, two thirds of the run',
     policy: { minima: range(20).map((n) => ({ guid: standard(2 * n), items: 2 })) },
   },

@@ -95,6 +95,7 @@ export function select(
   { outcomes, posterior, runSeed }: Position,
 ): ReturnType<typeof selectItem> {
   return selectItem(context, posterior, {
+    rule: { kcCutScore: 0.5, confidenceThreshold: 0.9, numericPrecision: 12 },
     used: outcomes.map(({ item }) => item),
     runSeed,
     sequence: outcomes.length + 1,

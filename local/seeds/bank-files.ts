@@ -31,8 +31,14 @@ const rules = {
   priorUse: eligibilityRules.shape.priorUse.unwrap(),
   selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
-const { unmeasuredCredit, minimumGain, minimumDecisionGain, poolMembership, blueprintCoverage } =
-  eligibilityRules.shape;
+const {
+  unmeasuredCredit,
+  settlingCredit,
+  minimumGain,
+  minimumDecisionGain,
+  poolMembership,
+  blueprintCoverage,
+} = eligibilityRules.shape;
 
 export const seedFile = z.strictObject({
   name: slug,
@@ -55,6 +61,7 @@ export const seedFile = z.strictObject({
               priorUse: rules.priorUse.nullish(),
               selectionTarget: rules.selectionTarget.nullish(),
               unmeasuredCredit: unmeasuredCredit.nullable(),
+              settlingCredit: settlingCredit.nullable(),
               minimumDecisionGain: minimumDecisionGain.nullable(),
             }),
           )
@@ -180,6 +187,7 @@ export const policyFile = z.strictObject({
       priorUse: rules.priorUse.optional(),
       selectionTarget: rules.selectionTarget.optional(),
       unmeasuredCredit,
+      settlingCredit,
       minimumGain,
       minimumDecisionGain,
       poolMembership,

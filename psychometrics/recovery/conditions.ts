@@ -54,7 +54,7 @@ export interface StudySize extends WorldSize {
 
 type Limits = Pick<
   Constraints,
-  'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget' | 'unmeasuredCredit'
+  'minima' | 'maxima' | 'enemySets' | 'exposure' | 'selectionTarget' | 'unmeasuredCredit' | 'settlingCredit'
 >;
 
 const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
@@ -62,6 +62,8 @@ export const RANDOMESQUE = 5;
 const ENEMIES = 4;
 /** The credit of the built-in policies. */
 const CREDIT = 0.1;
+/** The credit that is best in small banks. */
+const SETTLING_CREDIT = 0.2;
 
 /** Requires one item on each of as many KCs as take two thirds of the test at most. */
 const floors = ({ kcs }: World, length: number): Limits['minima'] =>
@@ -109,6 +111,15 @@ export const policies = {
       ...unlimited,
       selectionTarget: 'unsettled_and_unmeasured',
       unmeasuredCredit: CREDIT,
+    }),
+  },
+  ahead: {
+    description: `look-ahead: the same, and ${SETTLING_CREDIT} bits more for each that the answer is expected to settle`,
+    limits: () => ({
+      ...unlimited,
+      selectionTarget: 'settling_look_ahead',
+      unmeasuredCredit: CREDIT,
+      settlingCredit: SETTLING_CREDIT,
     }),
   },
   all: {
@@ -279,7 +290,8 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
       .filter((count) => count <= items)
       .map((count) => vary('length', `${count} administered`, { length: count })),
     ...policyNames
-      .filter((name) => name !== policy)
+      // A look-ahead has no effect before anything can be settled: its row is with the tests that end with their classifications.
+      .filter((name) => name !== policy && name !== 'ahead')
       .map((name) => vary('policy', policies[name].description, { policy: name })),
     ...stops.flatMap(({ bank, name, change }) =>
       targets.map(({ group, target, suffix, policy: chosen }) =>
@@ -290,6 +302,14 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
           curve: { bank, target },
         }),
       ),
+    ),
+    vary(
+      'ahead',
+      `until classified at ${CLASSIFICATION_CONFIDENCE}, ${untilClassified.length} at most: look-ahead`,
+      {
+        ...untilClassified,
+        policy: 'ahead',
+      },
     ),
     vary('items', `weaker: guess ${WEAK_ITEMS.guess.join('-')}, slip ${WEAK_ITEMS.slip.join('-')}`, {
       quality: WEAK_ITEMS,

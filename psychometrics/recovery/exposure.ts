@@ -53,7 +53,7 @@ export function tableOf(
 ): FittedTable {
   const world = makeWorld(worldName, size, quality);
   const { minima, maxima, enemySets = [], ...limits } = policies[policy].limits(world, length);
-  const { selectionTarget, unmeasuredCredit }: Partial<Constraints> = limits;
+  const { selectionTarget, unmeasuredCredit, settlingCredit }: Partial<Constraints> = limits;
   const bounds = new Map<string, { minItems?: number; maxItems?: number }>();
   for (const { guid, items } of minima) bounds.set(guid, { minItems: items });
   for (const { guid, items } of maxima) bounds.set(guid, { ...bounds.get(guid), maxItems: items });
@@ -70,6 +70,7 @@ export function tableOf(
         enemySets: enemySets.map((set) => [...set]),
         selectionTarget,
         unmeasuredCredit,
+        settlingCredit,
       },
     },
     population,

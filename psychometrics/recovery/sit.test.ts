@@ -64,6 +64,7 @@ describe('the rows of a study', () => {
         stop: [2, 3],
         unsettled: [3, 4],
         unmeasured: [3, 4],
+        ahead: [3, 3],
         'unsettled mistakes': [4, 4],
         blocks: [1, 3],
       };

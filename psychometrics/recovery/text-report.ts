@@ -123,7 +123,7 @@ export const rowLegend = [
   `classified: learners × KCs classified as mastered or gap at ${STATED_CONFIDENCE}; correct: the share of those that is right. pool: items given at least once;`,
   'exposed: the largest share of learners given the same item; overlap: the share of a test that two learners have in common.',
   'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components;',
-  'unsettled and unmeasured first: selectionTarget unsettled_and_unmeasured.',
+  'unsettled and unmeasured first: selectionTarget unsettled_and_unmeasured; look-ahead: settling_look_ahead.',
   'unusual: learners whose answers contradict each other, which a limitation of the score states; about 1 % where the engine knows how learners answer.',
 ] as const;
 

@@ -88,22 +88,55 @@ describe('checkPolicy', () => {
     [
       'that its target lacks',
       { selectionTarget: 'unsettled_and_unmeasured' },
-      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+      'is required with selectionTarget unsettled_and_unmeasured or settling_look_ahead, and forbidden without them',
     ],
     [
       'with another target',
       { selectionTarget: 'unsettled_components', unmeasuredCredit: 0.1 },
-      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+      'is required with selectionTarget unsettled_and_unmeasured or settling_look_ahead, and forbidden without them',
     ],
     [
       'without a target',
       { unmeasuredCredit: 0.1 },
-      'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+      'is required with selectionTarget unsettled_and_unmeasured or settling_look_ahead, and forbidden without them',
     ],
   ])('takes a credit for unmeasured components of its target only: one %s [MA-113]', (_, rules, defect) => {
     expect(defectsOf(samplePolicyFile({ eligibilityRules: rules }))).toEqual(
       defect === undefined ? [] : [`/document/eligibilityRules/unmeasuredCredit ${defect}`],
     );
+  });
+
+  it.each<[string, object, string | undefined]>([
+    ['of 1 bit', { selectionTarget: 'settling_look_ahead', settlingCredit: 1 }, undefined],
+    [
+      'of more, which no answer can have',
+      { selectionTarget: 'settling_look_ahead', settlingCredit: 1.01 },
+      'must be at most 1 bit',
+    ],
+    [
+      'of none',
+      { selectionTarget: 'settling_look_ahead', settlingCredit: 0 },
+      'Too small: expected number to be >0',
+    ],
+    [
+      'that its target lacks',
+      { selectionTarget: 'settling_look_ahead' },
+      'is required with selectionTarget settling_look_ahead, and forbidden without it',
+    ],
+    [
+      'with another target',
+      { selectionTarget: 'unsettled_and_unmeasured', settlingCredit: 0.2 },
+      'is required with selectionTarget settling_look_ahead, and forbidden without it',
+    ],
+  ])('takes a credit for settled components of its target only: one %s [MA-113]', (_, rules, defect) => {
+    expect(defectsOf(samplePolicyFile({ eligibilityRules: { unmeasuredCredit: 0.1, ...rules } }))).toEqual(
+      defect === undefined ? [] : [`/document/eligibilityRules/settlingCredit ${defect}`],
+    );
+  });
+
+  it('refuses a look-ahead without a credit for unmeasured components [MA-113]', () => {
+    const eligibilityRules = { selectionTarget: 'settling_look_ahead', settlingCredit: 0.2 };
+    expect(pointersOf({ eligibilityRules })).toEqual(['/document/eligibilityRules/unmeasuredCredit']);
   });
 
   it('refuses a minimum of decision gain that no answer can have [MA-113]', () => {

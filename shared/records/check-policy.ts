@@ -49,11 +49,11 @@ function floorDefects({ coverageFloors, maxItems }: Policy): readonly Defect[] {
 const path = ['document', 'eligibilityRules'];
 
 /**
- * An answer has at most 1 bit of information. A credit above that ranks items as one of 1 bit does: by the number of unmeasured components first. No
- * item reaches such a decision gain.
+ * An answer has at most 1 bit of information. A credit above that ranks items as one of 1 bit does: by the number of components first that it counts.
+ * No item reaches such a decision gain.
  */
 function bitDefects(rules: SelectionPolicy['eligibilityRules']): readonly Defect[] {
-  return (['unmeasuredCredit', 'minimumDecisionGain'] as const).flatMap((name) =>
+  return (['unmeasuredCredit', 'settlingCredit', 'minimumDecisionGain'] as const).flatMap((name) =>
     defectIf((rules[name] ?? 0) > 1, [...path, name], 'must be at most 1 bit'),
   );
 }

@@ -356,7 +356,10 @@ function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
     ...selectionTarget.unwrap().options.map((value) =>
       named(`target ${value}`, {
         selectionTarget: value,
-        ...(value === 'unsettled_and_unmeasured' ? { unmeasuredCredit: 0.1 } : {}),
+        ...(value === 'unsettled_and_unmeasured' || value === 'settling_look_ahead'
+          ? { unmeasuredCredit: 0.1 }
+          : {}),
+        ...(value === 'settling_look_ahead' ? { settlingCredit: 0.2 } : {}),
       }),
     ),
     ...blueprintCoverage

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
-import { decisionGains, decisionModel } from '#functions/mastery/engine/decision-gains.ts';
+import { classify } from '#functions/mastery/engine/classification.ts';
+import { decisionGains, decisionModel, expectedSettled } from '#functions/mastery/engine/decision-gains.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import { modelCaseOf, sharpened, type ModelCase } from './model-arbitrary.ts';
+import { blockCaseOf, modelCaseOf, sharpened, type BlockCase } from './model-arbitrary.ts';
 
 const TOLERANCE = 1e-12;
 
-function compiled({ parameters }: ModelCase): CompiledModel {
-  const model = compileModel(parameters);
+function compiled({ parameters }: BlockCase, runtimeVersion = 'ho-cdm-grid-1'): CompiledModel {
+  const model = compileModel(parameters, runtimeVersion);
   if (!model.ok) throw new Error(JSON.stringify(model.error));
   return model.value;
 }
@@ -79,5 +80,43 @@ describe('the gain on unsettled KCs', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('the number of KCs that an answer is expected to settle', () => {
+  it.each<[string, fc.Arbitrary<BlockCase>, number]>([
+    ['ho-cdm-grid-1', modelCaseOf(4), 200],
+    ['ho-cdm-block-1', blockCaseOf(4), 60],
+  ])('is that of brute force after either answer, under %s', (kernel, cases, numRuns) => {
+    const found = new Set<number>();
+    const rules = fc.record({
+      kcCutScore: fc.constantFrom(0.3, 0.5, 0.8),
+      confidenceThreshold: fc.constantFrom(0.6, 0.8, 0.9),
+      numericPrecision: fc.constantFrom(2, 12),
+    });
+    fc.assert(
+      fc.property(cases, rules, fc.nat(), (value, rule, random) => {
+        const model = compiled(value, kernel);
+        const decision = decisionModel(model);
+        const unsettled = Uint8Array.from(model.kcGuids, (_, k) => (random >> k) & 1);
+        const posterior = estimate(model, value.outcomes);
+        const actual = expectedSettled(decision, posterior, unsettled, rule, decision.items);
+        const before = referencePosterior(value.reference, value.outcomes);
+        model.itemKcs.forEach((kcs, item) => {
+          let expected = 0;
+          for (const correct of [true, false]) {
+            const after = referencePosterior(value.reference, [...value.outcomes, { item, correct }]);
+            const own = kcs.filter(
+              (kc) => unsettled[kc] === 1 && classify(rule, after.kcs[kc]!, true) !== 'not_yet',
+            );
+            expected += own.length * Math.exp(after.logLikelihood - before.logLikelihood);
+            found.add(own.length);
+          }
+          expect(Math.abs(actual[item]! - expected)).toBeLessThan(1e-9);
+        });
+      }),
+      { numRuns },
+    );
+    expect([...found]).toEqual(expect.arrayContaining([0, 1, 2]));
   });
 });

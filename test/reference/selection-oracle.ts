@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decisionGains, decisionModel } from '#functions/mastery/engine/decision-gains.ts';
+import { decisionGains, decisionModel, expectedSettled } from '#functions/mastery/engine/decision-gains.ts';
 import type { Exposure } from '#functions/mastery/engine/exposure.ts';
 import { compileModel } from '#functions/mastery/engine/model.ts';
 import { prepareSelection } from '#functions/mastery/engine/selection.ts';
@@ -24,6 +24,10 @@ import { exposureMethod, exposureMethods } from './exposure-methods.ts';
 const TAGS = ['s-0', 's-1', 's-2'];
 const KCS = 14;
 const MOST_COMPONENT_KCS = 12;
+/** From how many of the best items a look-ahead is made. */
+const LOOKED_AHEAD = 16;
+/** One answer settles a KC now and then. */
+export const RULE = { kcCutScore: 0.5, confidenceThreshold: 0.8, numericPrecision: 12 };
 /** KC sets that reach the limit of a component in some combinations, and pass it in others. */
 const KC_SETS = [
   ...[[0], [1, 2], [12], [11, 12], [0, 1, 2, 3, 4, 5, 6]],
@@ -110,8 +114,10 @@ export const caseOf = ({
         selectionTarget: fc.constantFrom(
           'unsettled_components' as const,
           'unsettled_and_unmeasured' as const,
+          'settling_look_ahead' as const,
         ),
         unmeasuredCredit: fc.constantFrom(0.02, 0.1, 0.3, 1),
+        settlingCredit: fc.constantFrom(0.05, 0.2, 1),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         minimumDecisionGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
@@ -297,7 +303,7 @@ function selectionOf(value: Case, position: Position): Selection {
   const unmet = eligible.filter((j) => !value.met.includes(j));
   const tiers = value.priorUse === 'avoid' && value.met.length > 0 ? [unmet, eligible] : [eligible];
   for (const tier of tiers)
-    for (const gains of [ofTarget, whole]) {
+    for (const gains of [aheadOf(value, position, tier, ofTarget), whole]) {
       const best = exposed(value, position, tier, gains);
       if (best !== undefined) return best;
     }
@@ -316,6 +322,7 @@ function targetGains(value: Case, position: Position, whole: Float64Array): Floa
     case 'unsettled_components':
       return gainsOnUnsettled(position);
     case 'unsettled_and_unmeasured':
+    case 'settling_look_ahead':
       return whole.map((gain, j) => {
         const { kcs } = items[j]!;
         const unmeasured = kcs.filter((kc) => scope.includes(kc) && !measured.includes(kc));
@@ -324,11 +331,33 @@ function targetGains(value: Case, position: Position, whole: Float64Array): Floa
   }
 }
 
+/** The gains of the target, which the best admitted items' expected numbers of settled KCs raise under a look-ahead. */
+function aheadOf(
+  { selectionTarget, settlingCredit = 0 }: Case,
+  position: Position,
+  tier: readonly number[],
+  gains: Float64Array,
+): Float64Array {
+  if (selectionTarget !== 'settling_look_ahead') return gains;
+  const { context, posterior, run } = position;
+  const decision = decisionModel(context.model);
+  const best = inOrderOf(position, rankedOf(tier, gains), (j) => gains[j]!).slice(0, LOOKED_AHEAD);
+  return gains.map((gain, j) => {
+    if (!best.includes(j)) return gain;
+    const [settled] = expectedSettled(decision, posterior, unsettledFlags(run), run.rule, [
+      decision.items[j]!,
+    ]);
+    return gain + settlingCredit * settled!;
+  });
+}
+
+const unsettledFlags = ({ unsettled }: RunPosition): Uint8Array =>
+  Uint8Array.from({ length: KCS }, (_, kc) => Number(unsettled.includes(kc)));
+
 function gainsOnUnsettled({ context: { model }, posterior, run }: Position): Float64Array {
   const gains = new Float64Array(model.itemIds.length);
-  const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled.includes(kc)));
   const all = new Uint8Array(gains.length).fill(1);
-  decisionGains(decisionModel(model), posterior, unsettled, all, gains, Infinity);
+  decisionGains(decisionModel(model), posterior, unsettledFlags(run), all, gains, Infinity);
   return gains;
 }
 
@@ -372,24 +401,37 @@ function decides(value: Case, position: Position, informative: readonly number[]
   return items.some((j) => informative.includes(j) && roundSignificant(gains[j]!, 12) >= minimumDecisionGain);
 }
 
-/** The item that exposure control takes of those that have a gain: by weight to 12 digits, then by SHA-256 of seed and artifact version id. */
+const rankedOf = (tier: readonly number[], gains: Float64Array): readonly number[] =>
+  tier.filter((item) => !Number.isNaN(gains[item]));
+
+/** The admitted ones of these items by weight to 12 digits, then by SHA-256 of seed and artifact version id. */
+function inOrderOf(
+  { run: { runSeed }, admits }: Position,
+  items: readonly number[],
+  weightOf: (item: number) => number,
+): readonly number[] {
+  return items
+    .filter(admits)
+    .map((item) => ({
+      item,
+      weight: roundSignificant(weightOf(item), 12),
+      hash: sha256Hex(`${runSeed}a-${item}`),
+    }))
+    .sort((a, b) => b.weight - a.weight || (a.hash < b.hash ? -1 : 1))
+    .map(({ item }) => item);
+}
+
+/** The item that exposure control takes of those that have a gain. */
 function exposed(
   { exposure, maxItems }: Case,
-  { run: { runSeed, used, sequence }, admits }: Position,
+  position: Position,
   tier: readonly number[],
   gains: Float64Array,
 ): Exclude<Selection, StopCause> | undefined {
-  const ranked = tier.filter((item) => !Number.isNaN(gains[item]));
+  const { runSeed, used, sequence } = position.run;
+  const ranked = rankedOf(tier, gains);
   const inOrder = (weightOf: (item: number) => number): readonly number[] =>
-    ranked
-      .filter(admits)
-      .map((item) => ({
-        item,
-        weight: roundSignificant(weightOf(item), 12),
-        hash: sha256Hex(`${runSeed}a-${item}`),
-      }))
-      .sort((a, b) => b.weight - a.weight || (a.hash < b.hash ? -1 : 1))
-      .map(({ item }) => item);
+    inOrderOf(position, ranked, weightOf);
   const share = used.length / maxItems;
   const highest = Math.max(...ranked.map((item) => gains[item]!));
   const item =

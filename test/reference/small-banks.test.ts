@@ -8,10 +8,15 @@ import {
 } from '#functions/mastery/engine/index.ts';
 import { bestOf, costOf, smallBanks, type Expected, type SmallBank } from './small-banks.ts';
 
-type Target = Pick<Constraints, 'selectionTarget' | 'unmeasuredCredit'>;
+type Target = Pick<Constraints, 'selectionTarget' | 'unmeasuredCredit' | 'settlingCredit'>;
 
 const unsettled: Target = { selectionTarget: 'unsettled_components' };
 const credited: Target = { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 };
+const ahead: Target = {
+  selectionTarget: 'settling_look_ahead',
+  unmeasuredCredit: 0.1,
+  settlingCredit: 0.2,
+};
 
 /** Returns what a run of the engine leads to. */
 function engineOn({ parameters, confidence }: SmallBank, target: Target): Expected {
@@ -67,6 +72,7 @@ describe.each<{
   readonly optimum: Expected;
   readonly unsettled: Excess;
   readonly credited: Excess;
+  readonly ahead: Excess;
 }>([
   {
     quality: 'good',
@@ -74,6 +80,7 @@ describe.each<{
     optimum: { items: 4.745, unsettled: 0.303 },
     unsettled: { items: 0.12, cost: 0.18 },
     credited: { items: 0.09, cost: 0.15 },
+    ahead: { items: 0.09, cost: 0.15 },
   },
   {
     quality: 'good',
@@ -81,6 +88,7 @@ describe.each<{
     optimum: { items: 2.733, unsettled: 0.021 },
     unsettled: { items: 0.26, cost: 0.45 },
     credited: { items: 0.23, cost: 0.42 },
+    ahead: { items: 0.11, cost: 0.23 },
   },
   {
     quality: 'weak',
@@ -88,6 +96,7 @@ describe.each<{
     optimum: { items: 4.834, unsettled: 0.356 },
     unsettled: { items: 0.21, cost: 0.3 },
     credited: { items: 0.09, cost: 0.18 },
+    ahead: { items: 0.07, cost: 0.16 },
   },
 ])('small banks of $quality items at confidence $confidence', ({ quality, confidence, ...limits }) => {
   const banks = smallBanks(quality, confidence);
@@ -101,6 +110,7 @@ describe.each<{
   it.each([
     ['unsettled_components', unsettled, limits.unsettled],
     ['unsettled_and_unmeasured', credited, limits.credited],
+    ['settling_look_ahead', ahead, limits.ahead],
   ])('are worked through by %s little worse than by the optimum', (_, target, most) => {
     const found = meanOf(banks.map((bank) => engineOn(bank, target)));
     expect(costOf(found)).toBeGreaterThanOrEqual(costOf(optimum));

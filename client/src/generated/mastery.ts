@@ -398,12 +398,15 @@ interface components {
              *     - `latent_state`: the whole latent state
              *     - `unsettled_components`: only the knowledge components in scope that are still `not_yet`
              *     - `unsettled_and_unmeasured`: the whole latent state, among the items that measure a knowledge component in scope that is still `not_yet`; `unmeasuredCredit` is added to it
+             *     - `settling_look_ahead`: as for `unsettled_and_unmeasured`; for the 16 best items, `settlingCredit` is added to it too
              *
              *     Later versions may add values.
              */
-            readonly selectionTarget?: (("latent_state" | "unsettled_components" | "unsettled_and_unmeasured") | OtherValue) | undefined;
-            /** @description What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured`. */
+            readonly selectionTarget?: (("latent_state" | "unsettled_components" | "unsettled_and_unmeasured" | "settling_look_ahead") | OtherValue) | undefined;
+            /** @description What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured` and `settling_look_ahead`. */
             readonly unmeasuredCredit?: number | undefined;
+            /** @description What an item is credited with for each of its own knowledge components in scope that its answer is expected to settle, in bits; greater than 0. It is present exactly with `settling_look_ahead`. */
+            readonly settlingCredit?: number | undefined;
             /** @description The least expected information gain of an item, in bits, that is worth offering it; greater than 0. It applies only after every minimum is met. Absent: no limit. */
             readonly minimumGain?: number | undefined;
             /** @description A run ends if no other item is expected to give at least that much information about those of its own knowledge components in scope that are still `not_yet`, in bits; greater than 0. It applies only after every minimum is met. Absent: no limit. */

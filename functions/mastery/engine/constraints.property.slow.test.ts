@@ -55,7 +55,14 @@ describe('whole runs, whatever the answers', () => {
               expect(value.minima.map(meets)).toEqual(
                 value.minima.map((_, m) => holds(planOf(sound, []), m)),
               );
-              const run = { used, runSeed, sequence: used.length + 1, met: [], unsettled: [] };
+              const run = {
+                used,
+                runSeed,
+                sequence: used.length + 1,
+                met: [],
+                unsettled: [],
+                rule: evidence.rule,
+              };
               const left = selectionByDefinition(value, context, sound, evidence.estimate, run);
               expect(left).toBeTypeOf('string');
               break;

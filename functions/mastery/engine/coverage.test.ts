@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stream } from '#shared/kernel/random-stream.ts';
-import { contextOf, type Case } from '#test/reference/selection-oracle.ts';
+import { contextOf, RULE, type Case } from '#test/reference/selection-oracle.ts';
 import { cover, coverageStateOf } from './coverage.ts';
 import { feasibilityOf, losesMinimum } from './feasibility.ts';
 import { usageOf } from './kinds.ts';
@@ -26,7 +26,7 @@ const next = (
   runSeed = 'seed',
   used: readonly number[] = [],
 ): number | undefined => {
-  const run = { used, runSeed, sequence: used.length + 1, met: [], unsettled: [] };
+  const run = { used, runSeed, sequence: used.length + 1, met: [], unsettled: [], rule: RULE };
   const selection = selectItem(context, estimate(context.model, []), run);
   return typeof selection === 'string' ? undefined : selection.item;
 };

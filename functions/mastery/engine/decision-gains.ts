@@ -1,3 +1,4 @@
+import { classify, type ClassificationRule } from './classification.ts';
 import { LN2, binaryEntropy, logistic } from './kernels/ho-cdm-grid-1/arithmetic.ts';
 import { at, integerAt } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { CompiledModel } from './model.ts';
@@ -150,6 +151,54 @@ export function successProbability(decision: DecisionModel, estimate: Estimate, 
   for (let pattern = 0; pattern < table.length; pattern += 1)
     success += at(group.patterns, pattern) * at(table, pattern);
   return success;
+}
+
+/**
+ * Returns for each of the prepared items how many of its own unsettled KCs its answer is expected to settle: the sum over both outcomes of
+ *
+ *     P(outcome) x number of its unsettled KCs that are not `not_yet` by their posterior after it,
+ *
+ * exact from the item's table and the patterns of its KCs, all of which the answer measures.
+ * @param unsettled 1 for each KC of the model that is in scope and not yet classified
+ */
+export function expectedSettled(
+  decision: DecisionModel,
+  estimate: Estimate,
+  unsettled: Uint8Array,
+  rule: ClassificationRule,
+  items: readonly DecisionItem[],
+): readonly number[] {
+  locate(decision, estimate);
+  for (const { group } of items) group.arePatternsKnown = false;
+  return items.map(({ group, table }) => {
+    const { kcs, patterns } = group;
+    if (!group.arePatternsKnown) fillPatterns(decision, estimate, group);
+    const [correct, wrong] = [new Float64Array(table.length), new Float64Array(table.length)];
+    for (let pattern = 0; pattern < table.length; pattern += 1) {
+      correct[pattern] = at(patterns, pattern) * at(table, pattern);
+      wrong[pattern] = at(patterns, pattern) * (1 - at(table, pattern));
+    }
+    let expected = 0;
+    for (const weights of [correct, wrong]) {
+      const chance = sumWith(weights, 0);
+      if (chance === 0) continue;
+      for (let bit = 0; bit < kcs.length; bit += 1)
+        if (
+          unsettled[kcs[bit] as number] === 1 &&
+          classify(rule, sumWith(weights, 1 << bit) / chance, true) !== 'not_yet'
+        )
+          expected += chance;
+    }
+    return expected;
+  });
+}
+
+/** Returns the sum over the patterns that contain these bits. */
+function sumWith(weights: Float64Array, bits: number): number {
+  let sum = 0;
+  for (let pattern = 0; pattern < weights.length; pattern += 1)
+    if ((pattern & bits) === bits) sum += at(weights, pattern);
+  return sum;
 }
 
 function newGroup(kcs: readonly number[]): KcGroup {

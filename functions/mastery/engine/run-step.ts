@@ -11,6 +11,8 @@ export interface Evidence {
   readonly estimate: Estimate;
   /** One for each in-scope KC. */
   readonly classifications: readonly Classification[];
+  /** By which they are classified. */
+  readonly rule: ClassificationRule;
   /** Bits. */
   readonly remainingUncertainty: number;
 }
@@ -27,6 +29,7 @@ export function computeEvidence(
   return {
     outcomes,
     estimate: posterior,
+    rule,
     classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, measured.has(kc))),
     remainingUncertainty: remainingUncertainty(model, posterior, scope),
   };
@@ -75,6 +78,7 @@ export function nextStep(
     sequence: used.length + 1,
     met,
     unsettled: context.constraints.scope.filter((_, at) => evidence.classifications[at] === 'not_yet'),
+    rule: evidence.rule,
   });
   if (typeof selection === 'string') return { kind: 'stop', reason: 'max_items', cause: selection };
   return reason === undefined

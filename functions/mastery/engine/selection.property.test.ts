@@ -6,10 +6,12 @@ import {
   caseOf,
   contextOf,
   holds,
+  RULE,
   selectionByDefinition,
   soundSets,
 } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
+import type { Exposure } from './exposure.ts';
 import { estimate } from './model.ts';
 import { selectItem } from './selection.ts';
 
@@ -29,7 +31,7 @@ function compareRuns(cases: fc.Arbitrary<Case>, numRuns: number): ReadonlyMap<st
           used.map((item, step) => ({ item, correct: holds(random, step) })),
         );
         const unsettled = value.scope.filter((kc) => holds(random, kc % 5) || kc === used.length);
-        const run = { used, runSeed, sequence: used.length + 1, met: value.met, unsettled };
+        const run = { used, runSeed, sequence: used.length + 1, met: value.met, unsettled, rule: RULE };
         const selection = selectItem(context, posterior, run);
         expect(selectItem(context, posterior, run)).toStrictEqual(selection);
         const expected = selectionByDefinition(value, context, sound, posterior, run);
@@ -103,7 +105,9 @@ describe('selection against the definitions of its rules', () => {
       for (const what of [
         ...needed,
         ...['max_items', ...exposureMethods, 'no exposure rule', 'priorUse avoid', 'priorUse exclude'],
-        ...['selectionTarget unsettled_components', 'selectionTarget unsettled_and_unmeasured'],
+        ...['unsettled_components', 'unsettled_and_unmeasured', 'settling_look_ahead'].map(
+          (target) => `selectionTarget ${target}`,
+        ),
         ...['minimumGain 0.05', 'minimumDecisionGain 0.05'],
       ])
         expect(happened.get(what) ?? 0, what).toBeGreaterThan(3);
@@ -131,6 +135,10 @@ describe('selection against the definitions of its rules', () => {
       'gains and credits, which are above one bit,',
       { selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 1 },
     ],
+    [
+      'gains and credits of a look-ahead',
+      { selectionTarget: 'settling_look_ahead', unmeasuredCredit: 0.1, settlingCredit: 1 },
+    ],
   ])(
     'takes under progressive control what the %s of all items give, though it works out only some',
     (_, target) => {
@@ -141,7 +149,7 @@ describe('selection against the definitions of its rules', () => {
         const answers = used.map((item) => ({ item, correct: true }));
         const posterior = estimate(context.model, answers);
         for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
-          const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [0, 1] };
+          const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [0, 1], rule: RULE };
           const expected = selectionByDefinition(value, context, undefined, posterior, run);
           expect(selectItem(context, posterior, run)).toEqual(expected);
         }
@@ -149,13 +157,38 @@ describe('selection against the definitions of its rules', () => {
     },
   );
 
+  it('goes on below the items that it looks ahead from where chance or a probability leads there', () => {
+    const target = {
+      selectionTarget: 'settling_look_ahead',
+      unmeasuredCredit: 0.1,
+      settlingCredit: 0.2,
+    } as const;
+    const base = { ...free(60, 10), ...target };
+    const posterior = estimate(contextOf(base).model, []);
+    const position = { used: [], sequence: 1, met: [], unsettled: [0, 1], rule: RULE };
+    const itemsUnder = (exposure: Exposure): readonly number[] => {
+      const value = { ...base, exposure };
+      const context = contextOf(value);
+      return ['a', 'b', 'c', 'd', 'e', 'f'].map((runSeed) => {
+        const run = { ...position, runSeed };
+        const expected = selectionByDefinition(value, context, undefined, posterior, run);
+        expect(selectItem(context, posterior, run)).toEqual(expected);
+        return (expected as Exclude<typeof expected, string>).item;
+      });
+    };
+    // The best are those of the first KC, whose items have the lowest numbers.
+    expect(Math.max(...itemsUnder({ method: 'randomesque', size: 60 }))).toBeGreaterThan(40);
+    const never = new Map([...Array(60).keys()].map((item) => [`q-${item}`, Number(item === 59)]));
+    expect(itemsUnder({ method: 'sympson_hetter', probabilities: never })).toEqual(Array(6).fill(59));
+  });
+
   it.each(exposureMethods)('finds the one item that a minimum needs behind a hundred, under %s', (method) => {
     const exposure = engineExample(method, []);
     const { items, ...rules } = free(100, 1);
     const last = { ...items[0]!, tags: ['last'], high: 0.3 };
     const minima = [{ guid: 'last', items: 1 }];
     const context = contextOf({ ...rules, items: [...items, last], minima, exposure });
-    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
+    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [], rule: RULE };
     expect(selectItem(context, estimate(context.model, []), run)).toMatchObject({ item: 100 });
   });
 
@@ -171,7 +204,7 @@ describe('selection against the definitions of its rules', () => {
       context.model,
       Array.from({ length: 5 }, () => ({ item: 0, correct: true })),
     );
-    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
+    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [], rule: RULE };
     expect(selectItem(context, posterior, run)).toMatchObject({ item: 2 });
   });
 
@@ -182,7 +215,7 @@ describe('selection against the definitions of its rules', () => {
     const of = (minimum?: number) => {
       const context = contextOf({ ...free(2, 3), scope: [0], [rule]: minimum });
       const posterior = estimate(context.model, [{ item: 0, correct: true }]);
-      const run = { used: [0], runSeed: 'seed', sequence: 2, met: [], unsettled: [0] };
+      const run = { used: [0], runSeed: 'seed', sequence: 2, met: [], unsettled: [0], rule: RULE };
       return selectItem(context, posterior, run);
     };
     const offered = of();
@@ -198,7 +231,14 @@ describe('selection against the definitions of its rules', () => {
         context.model,
         used.map((item) => ({ item, correct: true })),
       );
-      const run = { used, runSeed: 'seed', sequence: used.length + 1, met: [], unsettled: [0, 1] };
+      const run = {
+        used,
+        runSeed: 'seed',
+        sequence: used.length + 1,
+        met: [],
+        unsettled: [0, 1],
+        rule: RULE,
+      };
       return selectItem(context, posterior, run);
     };
     expect(typeof after([0])).toBe('object');

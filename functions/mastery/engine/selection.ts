@@ -1,6 +1,8 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { coverageStateOf } from './coverage.ts';
-import { decisionGains, decisionModel, type DecisionModel } from './decision-gains.ts';
+import type { ClassificationRule } from './classification.ts';
+import { decisionGains, decisionModel, expectedSettled, type DecisionItem } from './decision-gains.ts';
+import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
 import { progressiveChances, randomesque, sympsonHetter, type Exposure } from './exposure.ts';
 import { bar, fits, rulesOf, usageOf, type Quota, type Rules, type Usage } from './kinds.ts';
@@ -37,9 +39,16 @@ export interface Constraints {
   /** How to treat items that the learner met in earlier runs; default: like any other. */
   readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
   /** What an item's gain refers to, and which items come first; default: the whole latent state, and none. */
-  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | 'unsettled_and_unmeasured' | undefined;
-  /** Bits for each of an item's KCs in scope without a scored item, for `unsettled_and_unmeasured`; absent: 0. */
+  readonly selectionTarget?:
+    | 'latent_state'
+    | 'unsettled_components'
+    | 'unsettled_and_unmeasured'
+    | 'settling_look_ahead'
+    | undefined;
+  /** Bits for each of an item's KCs in scope without a scored item, for `unsettled_and_unmeasured` and `settling_look_ahead`; absent: 0. */
   readonly unmeasuredCredit?: number | undefined;
+  /** Bits for each of an item's own unsettled KCs that its answer is expected to settle, for `settling_look_ahead`; absent: 0. */
+  readonly settlingCredit?: number | undefined;
   /** How chance keeps the best items from being offered to every learner; absent: the best item is offered. */
   readonly exposure?: Exposure | undefined;
   /** Bits. An item with less gain is not offered once every minimum is met and every KC in scope that can be measured has been. */
@@ -59,6 +68,8 @@ export interface RunPosition {
   readonly met: readonly number[];
   /** In-scope KCs (model indices) that are not classified yet. */
   readonly unsettled: readonly number[];
+  /** The rule by which they are not. */
+  readonly rule: ClassificationRule;
 }
 
 /** The item to offer, or why there is none. */
@@ -72,6 +83,9 @@ const PASSING_LOOK = 8;
 
 /** How many of the highest gains are computed first where chance takes part in the choice. */
 const CHANCE_LOOK = 32;
+
+/** How many of the best items `settling_look_ahead` looks ahead from. */
+const LOOK_AHEAD = 16;
 
 /** Items whose weight may be this far below the best are examined too: far more than rounding to 12 digits can change. */
 const MARGIN = 1e-9;
@@ -88,9 +102,9 @@ export interface SelectionContext {
   readonly outOfScope: Int32Array;
   /** The limits are the maxima, in their order, followed by the enemy sets; one item of each enemy set may be used. */
   readonly rules: Rules;
-  /** For `unsettled_components` and `minimumDecisionGain` only. */
+  /** For `unsettled_components`, `settling_look_ahead` and `minimumDecisionGain` only. */
   readonly decision: DecisionModel | undefined;
-  /** For `unsettled_and_unmeasured`: the items of each KC of the model. */
+  /** For `unmeasuredCredit`: the items of each KC of the model. */
   readonly itemsOfKcs: readonly (readonly number[])[];
   /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
@@ -100,9 +114,9 @@ export interface SelectionContext {
 
 /**
  * Nanoseconds on one core (docs/score-recovery.md has the measurements): for each pass over an item of the pool, for an item whose gain is computed,
- * for a number of a table, for an item whose hash decides, and for a look at a kind of items.
+ * for a number of a table, for an item whose hash decides, for a look at a kind of items, and for a KC of an item that is looked ahead from.
  */
-const COST = { item: 50, gain: 350, tableNumber: 4, hash: 3800, look: 31 };
+const COST = { item: 50, gain: 350, tableNumber: 4, hash: 3800, look: 31, settling: 2000 };
 
 /** The highest `keep` for which the kernel skips items. */
 const MOST_KEPT = 64;
@@ -155,7 +169,9 @@ export function prepareSelection(
     outOfScope: Int32Array.from(outOfScope),
     rules,
     decision:
-      constraints.selectionTarget === 'unsettled_components' || constraints.minimumDecisionGain !== undefined
+      constraints.selectionTarget === 'unsettled_components' ||
+      constraints.selectionTarget === 'settling_look_ahead' ||
+      constraints.minimumDecisionGain !== undefined
         ? decisionModel(model)
         : undefined,
     itemsOfKcs,
@@ -172,8 +188,8 @@ export function prepareSelection(
  * others and one remains), the policy's least gains, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
  * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state. As long as an item measures an unsettled
  * KC, such items come first under the other targets: by the gain on their own unsettled KCs under `unsettled_components`, by the gain on the whole
- * state and the credit for unmeasured KCs under `unsettled_and_unmeasured`. An item that measures no in-scope KC is offered only while it serves an
- * unmet minimum.
+ * state and the credit for unmeasured KCs under `unsettled_and_unmeasured`; under `settling_look_ahead` by the same sum, to which a credit is added
+ * for what the answers to the best are expected to settle. An item that measures no in-scope KC is offered only while it serves an unmet minimum.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, rules, admitted } = context;
@@ -290,7 +306,8 @@ function flagsOf({ kcGuids }: CompiledModel, kcs: readonly number[]): Uint8Array
 /** Returns the best of the items that the policy's target puts first; the best on the whole state if it puts none first, or if there is no such item. */
 function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined {
   const first = rankOfTarget(choice);
-  const best = first && chooseAdmitted(choice, eligible, first);
+  const looksAhead = choice.context.constraints.selectionTarget === 'settling_look_ahead';
+  const best = first && chooseAdmitted(choice, eligible, first, looksAhead);
   return best ?? chooseAdmitted(choice, eligible, byWholeState(choice));
 }
 
@@ -302,6 +319,7 @@ function rankOfTarget(choice: Choice): Rank | undefined {
     case 'unsettled_components':
       return byUnsettled(choice);
     case 'unsettled_and_unmeasured':
+    case 'settling_look_ahead':
       return byCreditedGain(choice);
   }
 }
@@ -364,18 +382,25 @@ type Rank = (eligible: Uint8Array, keep: number) => boolean;
 /**
  * Returns the best admitted item, or the one that exposure control puts in its place.
  * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and returns whether there is any to rank
+ * @param looksAhead whether the best admitted items are put in order by what their answers are expected to settle too
  */
-function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
+function chooseAdmitted(
+  choice: Choice,
+  eligible: Uint8Array,
+  rank: Rank,
+  looksAhead = false,
+): Ranked | undefined {
   const { context, run } = choice;
   const { exposure } = context.constraints;
-  const ranked = (firstLook: number) => admittedInOrder(choice, eligible, rank, firstLook);
+  const ranked = (firstLook: number) =>
+    (looksAhead ? inOrderAhead : admittedInOrder)(choice, eligible, rank, firstLook);
   switch (exposure?.method) {
     case undefined:
       return randomesque(ranked(1), 1, run);
     case 'randomesque':
       return randomesque(ranked(exposure.size), exposure.size, run);
     case 'progressive':
-      return progressive(choice, eligible, rank);
+      return progressive(choice, eligible, rank, looksAhead);
     case 'sympson_hetter':
       return sympsonHetter(
         ranked(PASSING_LOOK),
@@ -388,13 +413,22 @@ function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranke
 
 /**
  * Returns the admitted item with the highest (1 - s) R + s gain. The gain of an item outside the first look is at most the lowest gain inside. So it
- * computes the gains of only those whose draw could still make them the best.
+ * computes the gains of only those whose draw could still make them the best. Those that it looks ahead from are all known before.
  */
-function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
+function progressive(
+  choice: Choice,
+  eligible: Uint8Array,
+  rank: Rank,
+  looksAhead: boolean,
+): Ranked | undefined {
   const { context, run, coverage } = choice;
   const { constraints, gains } = context;
+  const ahead = looksAhead
+    ? lookAhead(choice, admittedInOrder(choice, eligible.slice(), rank, LOOK_AHEAD))
+    : [];
   if (!rank(eligible, CHANCE_LOOK)) return undefined;
   const known = gains.slice();
+  for (const { item, sum } of ahead) known[item] = sum;
   const look = known.filter((gain) => !Number.isNaN(gain)).sort((a, b) => b - a);
   const share = run.used.length / constraints.maxItems;
   const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
@@ -441,6 +475,59 @@ function* admittedInOrder(
       if (asked >= keep) break;
     }
   }
+}
+
+/** Yields the admitted items from the best down: first those that it looks ahead from, by the sum with that credit, then the others as they are. */
+function* inOrderAhead(
+  choice: Choice,
+  eligible: Uint8Array,
+  rank: Rank,
+  firstLook: number,
+): Generator<Ranked> {
+  const { context, run } = choice;
+  const others = admittedInOrder(choice, eligible, rank, Math.max(firstLook, LOOK_AHEAD));
+  const ahead = lookAhead(choice, others);
+  const sums = Float64Array.from(ahead, ({ sum }) => sum);
+  const inOrder = (places: readonly number[]): readonly number[] =>
+    inTieOrder(
+      context,
+      // SAFETY: each sum is that of the item at its place.
+      places.map((place) => (ahead[place] as LookedAhead).item),
+      run.runSeed,
+    );
+  for (const tied of byGain(sums, inOrder)) yield* tied;
+  yield* others;
+}
+
+interface LookedAhead {
+  readonly item: number;
+  readonly sum: number;
+}
+
+/**
+ * Takes the first `LOOK_AHEAD` of the admitted items in the order of their gains.
+ * @returns each of them with the sum of its gain, not rounded, and the credit for the own unsettled KCs that its answer is expected to settle
+ */
+function lookAhead({ context, estimate, run }: Choice, ranked: Generator<Ranked>): readonly LookedAhead[] {
+  const { constraints, cost, decision, gains, model } = context;
+  const { settlingCredit = 0 } = constraints;
+  if (decision === undefined) return [];
+  const best: DecisionItem[] = [];
+  /** Noted as they come: the buffer changes when the order goes further down. */
+  const exact: number[] = [];
+  while (best.length < LOOK_AHEAD) {
+    const next = ranked.next();
+    if (next.done === true) break;
+    const { item } = next.value;
+    // SAFETY: the items are prepared in the order of the model.
+    best.push(decision.items[item] as DecisionItem);
+    exact.push(gains[item] ?? NaN);
+  }
+  const settled = expectedSettled(decision, estimate, flagsOf(model, run.unsettled), run.rule, best);
+  return best.map(({ index, table, group }, place) => {
+    cost.total += COST.settling * group.kcs.length + COST.tableNumber * decision.nodes * table.length;
+    return { item: index, sum: (exact[place] ?? NaN) + settlingCredit * (settled[place] ?? NaN) };
+  });
 }
 
 function memberOf({ members }: SelectionContext, item: number): PoolItem {

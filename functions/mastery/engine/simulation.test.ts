@@ -124,6 +124,18 @@ describe('the estimated cost of a simulated run', () => {
       () => costOf({ selectionTarget: 'unsettled_and_unmeasured', unmeasuredCredit: 0.1 }),
       12 * 50 * 60 - 1,
     ],
+    [
+      'a look-ahead',
+      () => {
+        // Those of several KCs are alike: their hashes would count too.
+        const excludedItems = Array.from({ length: 20 }, (_, n) => `q-${3 * n}`);
+        const selectionTarget = 'unsettled_and_unmeasured' as const;
+        const target = { excludedItems, unmeasuredCredit: 0.1, selectionTarget };
+        const ahead = { ...target, selectionTarget: 'settling_look_ahead' as const, settlingCredit: 1e-9 };
+        return costOf(ahead) - costOf(target) + costOf();
+      },
+      12 * 16 * 2000 - 1,
+    ],
     ...(['minimumGain', 'minimumDecisionGain'] as const).map((rule): [string, () => number, number] => [
       rule,
       () => {

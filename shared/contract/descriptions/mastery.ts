@@ -337,10 +337,14 @@ const components = {
           unsettled_components: 'only the knowledge components in scope that are still `not_yet`',
           unsettled_and_unmeasured:
             'the whole latent state, among the items that measure a knowledge component in scope that is still `not_yet`; `unmeasuredCredit` is added to it',
+          settling_look_ahead:
+            'as for `unsettled_and_unmeasured`; for the 16 best items, `settlingCredit` is added to it too',
         },
       },
       unmeasuredCredit:
-        'What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured`.',
+        'What an item is credited with for each of its knowledge components in scope that has no scored item yet, in bits; greater than 0. It is present exactly with `unsettled_and_unmeasured` and `settling_look_ahead`.',
+      settlingCredit:
+        'What an item is credited with for each of its own knowledge components in scope that its answer is expected to settle, in bits; greater than 0. It is present exactly with `settling_look_ahead`.',
       minimumGain:
         'The least expected information gain of an item, in bits, that is worth offering it; greater than 0. It applies only after every minimum is met. Absent: no limit.',
       minimumDecisionGain:

@@ -52,8 +52,11 @@ export const eligibilityRules = z
     excludedItems: z.array(identifier).optional(),
     exposure: exposureRule.optional(),
     priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
-    selectionTarget: z.enum(['latent_state', 'unsettled_components', 'unsettled_and_unmeasured']).optional(),
+    selectionTarget: z
+      .enum(['latent_state', 'unsettled_components', 'unsettled_and_unmeasured', 'settling_look_ahead'])
+      .optional(),
     unmeasuredCredit: z.number().positive().optional(),
+    settlingCredit: z.number().positive().optional(),
     minimumGain: z.number().positive().optional(),
     minimumDecisionGain: z.number().positive().optional(),
     poolMembership: z.literal('manifest').optional(),
@@ -62,13 +65,25 @@ export const eligibilityRules = z
   .check(
     when(
       {
-        if: { selectionTarget: z.literal('unsettled_and_unmeasured') },
+        if: { selectionTarget: z.enum(['unsettled_and_unmeasured', 'settling_look_ahead']) },
         then: { unmeasuredCredit: z.number() },
         else: { unmeasuredCredit: z.never().optional() },
       },
       {
         path: ['unmeasuredCredit'],
-        message: 'is required with selectionTarget unsettled_and_unmeasured, and forbidden without it',
+        message:
+          'is required with selectionTarget unsettled_and_unmeasured or settling_look_ahead, and forbidden without them',
+      },
+    ),
+    when(
+      {
+        if: { selectionTarget: z.literal('settling_look_ahead') },
+        then: { settlingCredit: z.number() },
+        else: { settlingCredit: z.never().optional() },
+      },
+      {
+        path: ['settlingCredit'],
+        message: 'is required with selectionTarget settling_look_ahead, and forbidden without it',
       },
     ),
   );
