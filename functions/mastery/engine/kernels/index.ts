@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: 'f8788e51919e0debe66b0efb9f968e245b44e2d8bf126169dabd5106939b4d02' },
+    { kernel: hoCdmBlock1, sourceHash: '60b0bb616138570d8caed83b7026bbe19b5bf484dab3e3ec5c7a22a11e44e1ea' },
   ],
 ]);
 

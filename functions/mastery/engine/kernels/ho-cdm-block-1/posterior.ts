@@ -45,6 +45,7 @@ export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[
   const { nodes, kcCount } = model;
   const weights = Float64Array.from(model.prior);
   const exponents = new Int32Array(nodes);
+  raise(weights, exponents);
   const components = connect(model, informative(model, outcomes)).map((linked) =>
     solveComponent(model, linked, weights, exponents),
   );
@@ -218,13 +219,19 @@ function solveComponent(
     normalizer[g] = total;
     nodeExponents[g] = integerAt(nodeExponents, g) + steps;
   }
-  for (let g = 0; g < nodes; g += 1) {
-    const value = at(nodeWeights, g) * at(normalizer, g);
-    const isSmall = value < INVERSE_STEP && value > 0;
-    nodeWeights[g] = isSmall ? value * STEP : value;
-    if (isSmall) nodeExponents[g] = integerAt(nodeExponents, g) - 1;
-  }
+  raise(normalizer, nodeExponents);
+  multiplyRow(nodeWeights, normalizer, 0);
+  raise(nodeWeights, nodeExponents);
   return { parts, kcs, codes, rows, weights: new Float64Array(codes.length) };
+}
+
+/** Brings positive mantissas back to at least 1 / STEP: the product of two of them stays above the least double. */
+function raise(mantissas: Float64Array, exponents: Int32Array): void {
+  for (let i = 0; i < mantissas.length; i += 1)
+    while (at(mantissas, i) > 0 && at(mantissas, i) < INVERSE_STEP) {
+      mantissas[i] = at(mantissas, i) * STEP;
+      exponents[i] = integerAt(exponents, i) - 1;
+    }
 }
 
 /** Returns P(answers | node). */
@@ -296,7 +303,7 @@ function patternLikelihood(
         exponents[n] = integerAt(exponents, n) - 1;
       }
       value *= factor;
-      if (value < INVERSE_STEP) {
+      while (value < INVERSE_STEP) {
         value *= STEP;
         exponents[n] = integerAt(exponents, n) - 1;
       }
