@@ -127,13 +127,24 @@ const weight = fc.oneof(
 function blockOf(nodes: number, kcs: readonly number[]): fc.Arbitrary<ReferenceBlock | undefined> {
   const size = 2 ** kcs.length;
   const full = size - 1;
-  const row = fc
-    .array(weight, { minLength: size, maxLength: size })
-    .map((weights) => weights.with(full, (weights[full] ?? 0) + 0.01))
-    .map((weights) => {
-      const total = weights.reduce((a, b) => a + b);
-      return weights.map((value) => value / total);
-    });
+  /** @param areExclusive whether all KCs are never mastered together, at any node */
+  const rowOf = (areExclusive: boolean): fc.Arbitrary<number[]> =>
+    fc
+      .array(weight, { minLength: size, maxLength: size })
+      .map((weights) =>
+        weights.map((value, pattern) => {
+          if (pattern === full) return areExclusive ? 0 : value + 0.01;
+          return areExclusive && (pattern & (pattern - 1)) === 0 ? value + 0.01 : value;
+        }),
+      )
+      .map((weights) => {
+        const total = weights.reduce((a, b) => a + b);
+        return weights.map((value) => value / total);
+      });
+  const exclusive = fc.oneof(
+    { arbitrary: fc.constant(false), weight: 3 },
+    { arbitrary: fc.constant(true), weight: 1 },
+  );
   const forms: fc.Arbitrary<ReferenceBlock | undefined>[] = [
     fc.constant(undefined),
     fc
@@ -147,12 +158,14 @@ function blockOf(nodes: number, kcs: readonly number[]): fc.Arbitrary<ReferenceB
       form: fc.constant('saturated' as const),
       kcs: fc.constant(kcs),
       slope: fc.double({ min: 0.1, max: 5, noNaN: true }),
-      weights: row.map((weights) => weights.with(0, weights[0]! + 0.01)),
+      weights: exclusive.chain(rowOf).map((weights) => weights.with(0, weights[0]! + 0.01)),
     }),
     fc.record({
       form: fc.constant('table' as const),
       kcs: fc.constant(kcs),
-      probabilities: fc.array(row, { minLength: nodes, maxLength: nodes }),
+      probabilities: exclusive.chain((areExclusive) =>
+        fc.array(rowOf(areExclusive), { minLength: nodes, maxLength: nodes }),
+      ),
     }),
     fc.record({
       form: fc.constant('strand' as const),

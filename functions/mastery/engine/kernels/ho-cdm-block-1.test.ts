@@ -161,6 +161,78 @@ describe('extreme answers', () => {
   });
 });
 
+/** Two KCs in each block; single-KC items with the first KCs of the blocks. */
+function pairs(
+  blocks: readonly PriorBlock[],
+  probabilities: readonly number[] = [1e-6, 1 - 1e-6],
+): CalibratedParameters {
+  return {
+    ...golden,
+    kcs: blocks.flatMap(({ kcs }) => kcs.map((guid) => ({ guid }))),
+    items: blocks.map(({ kcs: [guid = ''] }) => ({ artifactVersionId: guid, kcs: [guid], probabilities })),
+    blocks,
+  };
+}
+
+describe('the edge of the range of doubles', () => {
+  const rare = (kcs: readonly string[], weight: number): PriorBlock => ({
+    form: 'saturated',
+    kcs,
+    slope: 1,
+    weights: [1, 0, 0, weight],
+  });
+  const right = (items: number): Outcome[] =>
+    Array.from({ length: 60 * items }, (_, n) => ({ item: n % items, correct: true }));
+
+  it.each([1e-250, 1e-280, 1e-290])(
+    'does not matter where several blocks have answers that their prior hardly admits: weight %d',
+    (weight) => {
+      const blocks = ['a', 'c', 'e'].map((guid) => [guid, `${guid}2`]);
+      const [few, many] = [1e-30, weight].map((value) =>
+        estimate(compiled(pairs(blocks.map((kcs) => rare(kcs, value)))), right(3)),
+      );
+      // The answers leave no doubt about the patterns, so that their weight no longer matters.
+      for (const p of many!.kcPosteriors) expect(p).toBeCloseTo(1, 12);
+      many!.thetaPosterior.forEach((p, g) => expect(p).toBeCloseTo(few!.thetaPosterior[g]!, 12));
+    },
+  );
+
+  it('does not matter where answers have the least probabilities that there are', () => {
+    const { kcPosteriors } = estimate(compiled(pairs([rare(['a', 'b'], 1)], [5e-324, 1e-323])), right(1));
+    for (const p of kcPosteriors) expect(p).toBeCloseTo(1, 12);
+  });
+});
+
+describe('KCs that are never mastered together', () => {
+  const never = Array.from(golden.scale, () => [0.25, 0, 0.75, 0]);
+  const both = { artifactVersionId: 'both', kcs: ['a', 'b'], probabilities: [0.2, 0.2, 0.2, 0.8] };
+  const gainsOf = (block: PriorBlock): readonly number[] => {
+    const parameters = pairs([block]);
+    const model = compiled({ ...parameters, items: [...parameters.items, both] });
+    const gains = new Float64Array(2);
+    model.core.informationGains(estimate(model, []), Uint8Array.of(1, 1), gains, Infinity);
+    return [...gains];
+  };
+
+  it('make an item that needs them all tell nothing', () => {
+    const [one, two] = gainsOf({ form: 'saturated', kcs: ['a', 'b'], slope: 1, weights: [1, 1, 1, 0] });
+    expect(one).toBeGreaterThan(0.1);
+    expect(two).toBe(0);
+  });
+
+  it('may be one KC, whose probability is 0 before and after any answer', () => {
+    const table: PriorBlock = { form: 'table', kcs: ['a', 'b'], probabilities: never };
+    expect(gainsOf(table)).toStrictEqual([0, 0]);
+    const model = compiled(pairs([table]));
+    expect(estimate(model, []).kcPosteriors[0]).toBe(0);
+    expect(estimate(model, right(model)).kcPosteriors[0]).toBe(0);
+  });
+
+  function right({ itemIds }: CompiledModel): Outcome[] {
+    return itemIds.map((_, item) => ({ item, correct: true }));
+  }
+});
+
 const DRAWS = 2500;
 
 describe('a learner drawn from blocks', () => {
@@ -220,6 +292,12 @@ describe('a learner drawn from blocks', () => {
       ]),
     ).toBe(false);
     expect(model.core.admits!(known)).toBe(true);
+  });
+
+  it('may have known probabilities whose product is too small for a double', () => {
+    const rows = Array.from(golden.scale, (_, g) => (g === 0 ? [0.5, 0.25, 0.25, 0] : [0.4, 0.2, 0.2, 0.2]));
+    const model = compiled(pairs([{ form: 'table', kcs: ['a', 'b'], probabilities: rows }]));
+    expect(model.core.admits!([0, 1].map((kc) => ({ kc, probability: 1e-200 })))).toBe(true);
   });
 });
 

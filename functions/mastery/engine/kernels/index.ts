@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: '92a84c959596c0131d3fb593f0843ffa28c95b7c807722db26173cb19b436da9' },
+    { kernel: hoCdmBlock1, sourceHash: '78eec7399de081be5f72009d8ddfe629079fad31430cb88f08e79d245af2e561' },
   ],
 ]);
 

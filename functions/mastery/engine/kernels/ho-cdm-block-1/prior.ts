@@ -92,7 +92,7 @@ export function compileBlocks(parameters: ModelParameters): BlockModel {
 type Form = Pick<Block, 'joint' | 'probability'> & Partial<Pick<Block, 'all'>>;
 
 function makeBlock(nodes: number, kcs: readonly number[], form: Form, { memo }: Cache): Block {
-  const { joint, probability, all = (mask) => joint(0, mask, mask).rows } = form;
+  const { joint, probability, all = (mask) => onlyRow(nodes, joint(0, mask, mask)) } = form;
   const marginal = memo(
     (mask) => joint(mask, 0, 0),
     ({ rows }) => rows.length,
@@ -120,6 +120,11 @@ function makeBlock(nodes: number, kcs: readonly number[], form: Form, { memo }: 
     joint,
     probability,
   };
+}
+
+/** Returns the row of an event that has one pattern, or none: then it is impossible. */
+function onlyRow(nodes: number, { rows }: Marginal): Float64Array {
+  return rows.length === 0 ? new Float64Array(nodes) : rows;
 }
 
 /** @param own the KCs in the block's own order @param kcs the same, ascending */

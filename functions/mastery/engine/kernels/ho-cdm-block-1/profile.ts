@@ -54,6 +54,7 @@ function makeProfile(model: BlockModel, mastery: readonly KnownMastery[]): Profi
         ),
       );
       shares.forEach((share, n) => {
+        if (share === 0) return;
         for (let g = 0; g < nodes; g += 1)
           logarithms[g] = at(logarithms, g) + share * log(at(rows, n * nodes + g));
       });
