@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: '60b0bb616138570d8caed83b7026bbe19b5bf484dab3e3ec5c7a22a11e44e1ea' },
+    { kernel: hoCdmBlock1, sourceHash: '5830b386afc254d21b9e6131cfd67880a31182a58519430af44642af3a78b2e0' },
   ],
 ]);
 
