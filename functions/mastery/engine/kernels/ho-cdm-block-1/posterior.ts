@@ -16,8 +16,8 @@ interface Component {
   readonly codes: Int32Array;
   /** P(pattern | node, answers) at index * nodes + node. */
   readonly rows: Float64Array;
-  /** P(pattern | answers), once theta is known. */
-  readonly weights: Float64Array;
+  /** P(at least these KCs mastered | answers) by component bits, once theta is known. */
+  readonly supersets: Float64Array;
 }
 
 /** What a component contains of one block. */
@@ -51,7 +51,7 @@ export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[
       component === undefined
         ? weightedSum(theta, model.mastery, kc * nodes)
         : bit >= 0
-          ? weightOf(component, 1 << bit)
+          ? at(component.supersets, 1 << bit)
           : weightedSum(theta, rowOf(posterior, [[block, 1 << integerAt(model.placeOf, kc)]]), 0),
     );
   }
@@ -214,7 +214,7 @@ function solveComponent(
   }
   weighRows(rows, likelihood, totals);
   for (const [g, column] of columns) column.forEach((value, n) => (rows[n * nodes + g] = value));
-  return { parts, kcs, codes, rows, weights: new Float64Array(codes.length) };
+  return { parts, kcs, codes, rows, supersets: new Float64Array(1 << kcs.length) };
 }
 
 /** Returns P(answers | node). */
@@ -288,22 +288,20 @@ function locate(model: BlockModel, theta: Float64Array, components: readonly Com
   const componentOf = new Int32Array(model.blocks.length).fill(-1);
   const partOf = new Int32Array(model.blocks.length);
   const bitOf = new Int32Array(model.kcCount).fill(-1);
-  components.forEach(({ parts, kcs, weights, rows }, component) => {
+  components.forEach(({ parts, kcs, codes, rows, supersets }, component) => {
     parts.forEach(({ index }, part) => {
       componentOf[index] = component;
       partOf[index] = part;
     });
     kcs.forEach((kc, bit) => (bitOf[kc] = bit));
-    for (let n = 0; n < weights.length; n += 1) weights[n] = weightedSum(theta, rows, n * model.nodes);
+    for (let n = 0; n < codes.length; n += 1)
+      supersets[integerAt(codes, n)] = weightedSum(theta, rows, n * model.nodes);
+    // From P(exactly this pattern) to P(at least these KCs mastered), one KC at a time.
+    for (let half = 1; half < supersets.length; half *= 2)
+      for (let bits = 0; bits < supersets.length; bits += 1)
+        if ((bits & half) === 0) supersets[bits] = at(supersets, bits) + at(supersets, bits + half);
   });
   return { model, theta, components, componentOf, partOf, bitOf, rows: new Map(), folded: new Map() };
-}
-
-/** P(all KCs of these component bits mastered). */
-function weightOf({ codes, weights }: Component, bits: number): number {
-  let sum = 0;
-  for (let n = 0; n < codes.length; n += 1) if ((integerAt(codes, n) & bits) === bits) sum += at(weights, n);
-  return sum;
 }
 
 /** P(pattern of the block's measured KCs | node, answers), in the layout of the part's marginal. */
@@ -398,7 +396,7 @@ function allMastered(
     }
     entryMasks[entry] = integerAt(entryMasks, entry) | (1 << integerAt(model.placeOf, kc));
   }
-  if (only >= 0) return Math.min(1, weightOf(components[only] as Component, bits));
+  if (only >= 0) return Math.min(1, at((components[only] as Component).supersets, bits));
   let parts = 0;
   for (let entry = 0; entry < entries; entry += 1) {
     const block = integerAt(entryBlocks, entry);
