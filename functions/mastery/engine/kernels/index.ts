@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: '78eec7399de081be5f72009d8ddfe629079fad31430cb88f08e79d245af2e561' },
+    { kernel: hoCdmBlock1, sourceHash: 'f4288381c93693c81c69a4863569e19a64c993c7bebba5ffcc0f63a746a2e5c1' },
   ],
 ]);
 
