@@ -133,7 +133,7 @@ export function coverageNote({ rows, settings }: Study): string {
   const covered = chains(settings.kcs).map(
     ({ name }, n) => `${percent(figures[n]?.coverage ?? NaN)} in ${name}`,
   );
-  return `95 % intervals assume that KCs are independent given ability. Where a KC can only be mastered after the one before it, they cover too few abilities: ${covered.join(', ')}.`;
+  return `Without blocks, 95 % intervals assume that KCs are independent given ability. Where a KC can only be mastered after the one before it, they cover too few abilities: ${covered.join(', ')}.`;
 }
 
 export function rowCells({ name, figures }: Row): readonly string[] {

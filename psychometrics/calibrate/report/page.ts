@@ -2,7 +2,7 @@ import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
 import { POOR, type Calibration } from '../calibrate.ts';
 import { verdictOf, type Condition } from '../conditions.ts';
-import { hasNoCurve } from '../dependence.ts';
+import { hasNoCurve, isIndependent } from '../dependence.ts';
 import { srmsr, unbiasedSrmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
@@ -112,9 +112,12 @@ function distinctMembers(placeholders: readonly string[]): string {
   return [...new Set(members)].join(', ');
 }
 
-function howToRead({ options }: Calibration): Markup[] {
+function howToRead({ options, design }: Calibration): Markup[] {
+  const together = isIndependent(design.dependence)
+    ? 'Given θ, the KCs are independent.'
+    : 'Given θ, KCs of different blocks are independent. In a block of prerequisites, a curve is that of learners who have the prerequisites of the KC; in a block with an ability of its own, it is a curve over that ability. KCs of a block with one weight per pattern have no curves (Structure, below).';
   return [
-    markup`<p>Each learner has an ability θ and has or lacks each knowledge component (KC). θ is normally distributed. The probability of having a KC rises with θ: P = 1 / (1 + exp(−slope · (θ − location))). Given θ, the KCs are independent. An answer depends only on the KCs that the item needs (the Q-matrix).</p>`,
+    markup`<p>Each learner has an ability θ and has or lacks each knowledge component (KC). θ is normally distributed. The probability of having a KC rises with θ: P = 1 / (1 + exp(−slope · (θ − location))). ${together} An answer depends only on the KCs that the item needs (the Q-matrix).</p>`,
     options.model === 'dina'
       ? markup`<p>A DINA item has two parameters: <b>guess</b>, P(correct) for learners who lack at least one of its KCs, and <b>slip</b>, P(incorrect) for learners who have all of them. Both are small for a good item; 1 − slip − guess is the item’s discrimination.</p>`
       : markup`<p>A G-DINA item has one P(correct) for each pattern of its KCs; it never falls when a KC is added. <b>Guess</b> is P(correct) for learners with none of the KCs, 1 − <b>slip</b> for learners with all of them. Their difference is the item’s discrimination.</p>`,

@@ -1,6 +1,6 @@
 /** Which blocks of KCs a calibration carries, by the same rule as the structure of all KCs is chosen (candidates.ts). */
 import type { Design, Responses } from '../model.ts';
-import { candidateOf, costOfHierarchy, costed, isShown, type Candidate } from './candidates.ts';
+import { candidateOf, costOfHierarchy, costed, isShown, STRONG, type Candidate } from './candidates.ts';
 import { blockText, dependenceOf, joinedBy, type CarriedBlock, type NotShown } from './carried.ts';
 import { dependentStructure } from './dependent.ts';
 import { fitStructure, fitToCounts, type StructureFit } from './fit-structure.ts';
@@ -12,6 +12,8 @@ import { proposeHierarchies } from './proposals.ts';
 /** The most KCs of a saturated block, and the fewest of one with an ability of its own. */
 export const MAXIMUM_SATURATED_KCS = 5;
 export const LEAST_STRAND = 3;
+/** Two fits whose BIC differs by less are the same model: of two strands, one depends on ability as the other does. */
+const EQUAL_BIC = 0.1;
 
 /** What the search needs of the study. */
 export interface BlockContext {
@@ -95,6 +97,21 @@ function formsOf(
 }
 
 /**
+ * Returns the form that a block takes among those that are shown, best first. Steep curves over an ability of its own imitate a chain, but the fit that is
+ * written draws such slopes to usual ones. So prerequisites, above all those given, stay unless the evidence against them is strong.
+ */
+export function bestOf<T extends { readonly form: Form; readonly after: number }>(
+  shown: readonly T[],
+  given: T | undefined,
+): T | undefined {
+  const [best] = shown;
+  const hierarchy = shown.find((one) => one === given) ?? shown.find(({ form }) => form.form === 'hierarchy');
+  return hierarchy !== undefined && best !== undefined && best.after - hierarchy.after < STRONG
+    ? hierarchy
+    : best;
+}
+
+/**
  * Examines given blocks in their order, each with those before it in the form that was chosen and the others independent. Given prerequisites that the
  * answers do not show are carried only if the caller insists.
  * @param guide a fit of a distribution of all patterns, which proposes prerequisites
@@ -149,7 +166,7 @@ export function searchBlocks(
             );
       const gainPerLearner = (candidate.logLikelihood - current.logLikelihood) / learners;
       const isNext = isShown({ ...candidate, gainPerLearner }, { ...current, bic: costed(current) });
-      const isOwn = isNext || (isShown(alone, base) && after >= 0);
+      const isOwn = isNext || (isShown(alone, base) && after > -EQUAL_BIC);
       return { form, candidate, bicGain: Math.max(after, base.bic - costed(alone)), after, isOwn };
     });
     candidates.push(...tried.map(({ candidate }) => candidate));
@@ -158,7 +175,7 @@ export function searchBlocks(
     if (isDoubtful)
       notShown.push({ hierarchy: textOf([given.form]), bicGain: given.bicGain, insisted: insist });
     const shown = tried.filter(({ isOwn }) => isOwn).toSorted((a, b) => b.after - a.after);
-    const best = isDoubtful && insist ? given : shown[0];
+    const best = isDoubtful && insist ? given : bestOf(shown, given);
     if (best === undefined) continue;
     carried = [...carried, { ...best.form, bicGain: best.bicGain }];
     current = best.candidate;
