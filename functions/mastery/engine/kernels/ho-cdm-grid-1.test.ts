@@ -80,6 +80,23 @@ describe('the frozen kernel', () => {
     },
   );
 
+  it.each(runtimeVersions())(
+    'takes nothing but types from files that its hash does not cover (%s)',
+    (runtimeVersion) => {
+      const folder = join(import.meta.dirname, runtimeVersion);
+      const imports = filesOf(folder).flatMap((name) =>
+        [
+          ...readFileSync(join(folder, name), 'utf8').matchAll(
+            /^(?:im|ex)port (?<what>[^;]*?)'(?<path>[^']+)';$/gms,
+          ),
+        ].map(({ groups }) => ({ what: groups!['what']!, path: groups!['path']! })),
+      );
+      expect(imports.length).toBeGreaterThan(5);
+      const uncovered = imports.filter(({ path }) => !/^(?:\.\/|\.\.\/ho-cdm-[^/]+\/)[^/]+\.ts$/.test(path));
+      for (const { what, path } of uncovered) expect(what, path).toMatch(/^type /);
+    },
+  );
+
   it('is found by its runtime version alone', () => {
     expect(runtimeVersions()).toStrictEqual(['ho-cdm-grid-1', 'ho-cdm-block-1']);
     expect(findKernel('ho-cdm-grid-1')?.kernel).toBe(hoCdmGrid1);
