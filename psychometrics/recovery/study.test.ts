@@ -213,6 +213,17 @@ describe('exposure control', () => {
 });
 
 describe('a study', () => {
+  it('states of an aim that is missed if it does not affect the exit code', () => {
+    const aim = { name: 'an aim', value: 0.5, least: null, most: 0.4, unit: 'share', met: false } as const;
+    const lineOf = (of: { readonly met?: boolean; readonly decides: boolean }): string | undefined =>
+      textReport({ ...study, aims: [{ ...aim, ...of }] }, (_, value) => value)
+        .split('\n')
+        .find((line) => line.includes('an aim'));
+    expect(lineOf({ decides: false })).toMatch(/^missed.*0\.4 \(does not affect the exit code\)$/);
+    expect(lineOf({ decides: true })).toMatch(/^missed.*0\.4$/);
+    expect(lineOf({ met: true, decides: false })).toMatch(/^met.*0\.4$/);
+  });
+
   it('finds the engine equal to brute force, on as many posteriors as it reports', () => {
     // 13 prefixes of 12 answers, 7 KCs and 61 nodes.
     const figures = compareWithBruteForce('small', 2);

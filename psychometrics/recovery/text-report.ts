@@ -238,7 +238,8 @@ export function exposureCells({ rows }: Study): readonly (readonly string[])[] {
 /** Returns one line per aim. */
 function aimLine(aim: AimResult, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
-  return `${word}  ${aim.name.padEnd(48)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
+  const effect = aim.met || aim.decides ? '' : ' (does not affect the exit code)';
+  return `${word}  ${aim.name.padEnd(48)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}${effect}`;
 }
 
 export function aimValue({ unit, value, least }: AimResult): string {
