@@ -70,6 +70,28 @@ describe('compileModel', () => {
     expect(pointers({ ...sound, ...change })).toStrictEqual(expected);
   });
 
+  it('refuses strands whose parts of ability would take more memory than a kernel keeps', () => {
+    const kcs = Array.from({ length: 84 }, (_, k) => ({ guid: `kc-${k}`, slope: 1, location: 0 }));
+    const blocks = Array.from({ length: 7 }, (_, n) => ({
+      form: 'strand' as const,
+      kcs: kcs.slice(12 * n, 12 * n + 12).map(({ guid }) => guid),
+      correlation: 0.5,
+    }));
+    const onGrid = (nodes: number): CalibratedParameters => ({
+      ...theta({ nodes }),
+      kcs,
+      blocks,
+      items: [item(['kc-0'], [0.1, 0.9])],
+      scale: Array.from({ length: nodes }, (_, g) => g),
+    });
+    const pointersOn = (nodes: number): readonly string[] => {
+      const model = compileModel(onGrid(nodes));
+      return model.ok ? [] : model.error.map(({ pointer }) => pointer);
+    };
+    expect(pointersOn(380)).toEqual([]);
+    expect(pointersOn(381)).toEqual(['/blocks/6/kcs']);
+  });
+
   const [a, b, c] = ['a', 'b', 'c'].map((guid) => ({ guid, slope: 1, location: 0 }));
   const guids = ['a', 'b', 'c'];
   const block = (value: object, kcs: readonly string[] = guids.slice(0, 2)) =>

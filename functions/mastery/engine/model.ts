@@ -29,6 +29,9 @@ export interface CompiledModel {
   readonly kcBlocks: readonly { readonly first: number; readonly size: number }[];
 }
 
+/** KCs of strands times theta nodes: with more, a kernel could not keep what it works out from them, and a request would take seconds. */
+const MAXIMUM_STRAND_NODES = 32_000;
+
 /** The largest magnitude of a scale value: squares of differences stay far inside the range of doubles. */
 const MAXIMUM_SCALE_MAGNITUDE = 1e100;
 
@@ -182,6 +185,7 @@ function blockDefects(
   nodes: number,
 ): readonly Defect[] {
   const places = blocks.flatMap(({ kcs }, b) => kcs.map((guid, at) => ({ guid, b, at })));
+  let strandKcs = 0;
   return [
     ...places.flatMap(({ guid, b, at }) =>
       defectIf(!known.has(guid), ['blocks', b, 'kcs', at], 'is not one of the KCs'),
@@ -192,7 +196,12 @@ function blockDefects(
       const size = 1 << block.kcs.length;
       switch (block.form) {
         case 'strand':
-          return [];
+          strandKcs += block.kcs.length;
+          return defectIf(
+            strandKcs * nodes > MAXIMUM_STRAND_NODES,
+            [...path, 'kcs'],
+            `must not bring the KCs of strands, times the ${nodes} theta nodes, above ${MAXIMUM_STRAND_NODES}: use fewer nodes`,
+          );
         case 'hierarchy':
           return hierarchyDefects(block, [...path, 'prerequisites']);
         case 'saturated':

@@ -26,7 +26,7 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
   [
     hoCdmBlock1.runtimeVersion,
-    { kernel: hoCdmBlock1, sourceHash: 'f4288381c93693c81c69a4863569e19a64c993c7bebba5ffcc0f63a746a2e5c1' },
+    { kernel: hoCdmBlock1, sourceHash: '2a80562e009d353564c36048cd334821cf6db11550bfb0860200b7ba51fa8374' },
   ],
 ]);
 

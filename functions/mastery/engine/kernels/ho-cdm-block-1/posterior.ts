@@ -62,9 +62,17 @@ export function estimatePosterior(model: BlockModel, outcomes: readonly Outcome[
     components: [],
     joint: {
       allMastered: (kcs, start, subset) => allMastered(posterior, kcPosteriors, kcs, start, subset),
-      numbers: components.reduce((sum, { rows }) => sum + rows.length, 0),
+      numbers: components.reduce((sum, component) => sum + numbersOf(component, nodes), 0),
     },
   };
+}
+
+/** Returns how many numbers a component takes: those of its patterns, and for each KC of its blocks that no item has measured those of its conditional. */
+function numbersOf({ rows, parts }: Component, nodes: number): number {
+  let numbers = rows.length;
+  for (const { block, mask, marginal } of parts)
+    numbers += (block.kcs.length - placesOf(mask).length) * marginal.patterns.length * nodes * block.work;
+  return numbers;
 }
 
 /** Mean and standard deviation of the scale. */

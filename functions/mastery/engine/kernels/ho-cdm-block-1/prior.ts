@@ -9,6 +9,8 @@ const FLOOR = 1e-6;
 /** The grid over the part of a strand's ability that theta does not explain, in standard deviations. */
 const STRAND_NODES = 31;
 const STRAND_RANGE = 5;
+/** Measured: far less than its nodes, since a model keeps most of what it worked out. */
+const STRAND_WORK = 2;
 
 /** The most numbers that a model keeps of what it worked out from its blocks (32 MB); beyond it forgets all of them. */
 const MOST_KEPT = 4_194_304;
@@ -33,6 +35,8 @@ export interface Block {
   readonly joint: (mask: number, fixed: number, pattern: number) => Marginal;
   /** P(of the mask's KCs exactly those of the pattern mastered | node). */
   readonly probability: (mask: number, pattern: number, node: number) => number;
+  /** What a number of a conditional costs, in numbers of a posterior: a strand sums it over its own grid. */
+  readonly work: number;
 }
 
 /** The parameters as flat arrays, with the prior in blocks. `mastery` contains the marginal probabilities of all KCs. */
@@ -89,10 +93,10 @@ export function compileBlocks(parameters: ModelParameters): BlockModel {
 }
 
 /** What a form of prior must be able to compute; `makeBlock` keeps results. `all` is present where there is a shorter way than `joint`. */
-type Form = Pick<Block, 'joint' | 'probability'> & Partial<Pick<Block, 'all'>>;
+type Form = Pick<Block, 'joint' | 'probability'> & Partial<Pick<Block, 'all' | 'work'>>;
 
 function makeBlock(nodes: number, kcs: readonly number[], form: Form, { memo }: Cache): Block {
-  const { joint, probability, all = (mask) => onlyRow(nodes, joint(0, mask, mask)) } = form;
+  const { joint, probability, all = (mask) => onlyRow(nodes, joint(0, mask, mask)), work = 1 } = form;
   const marginal = memo(
     (mask) => joint(mask, 0, 0),
     ({ rows }) => rows.length,
@@ -119,6 +123,7 @@ function makeBlock(nodes: number, kcs: readonly number[], form: Form, { memo }: 
     conditional: (mask, rest) => conditionals((mask << 12) | rest),
     joint,
     probability,
+    work,
   };
 }
 
@@ -168,7 +173,7 @@ function formOf(
         },
         (rows) => rows.length,
       );
-      return strandForm(nodes, curves);
+      return { ...strandForm(nodes, curves), work: STRAND_WORK };
     }
   }
 }
