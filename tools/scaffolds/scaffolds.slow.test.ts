@@ -27,7 +27,7 @@ const fills: readonly (readonly [what: RegExp, code: string])[] = [
   [/^the members of runtimeVersions/, 'runtimeVersions: z.array(identifier).min(1)'],
   [/^the members of checkReferenceRequest/, 'reference: requestReference'],
   [/^the members of checkReferenceResponse/, 'reference, operationId: z.string()'],
-  [/complete response of readRuntimeVersions/, `{ runtimeVersions: ['ho-cdm-grid-1'] }`],
+  [/complete response of readRuntimeVersions/, `{ runtimeVersions: ['ho-cdm-grid-1', 'ho-cdm-block-1'] }`],
   [/complete response of checkReference/, `{ reference: 'form-1', operationId: 'operation-1' }`],
   [/complete body of checkReference/, `{ reference: 'form-1' }`],
   [/^another body that checkReference serves/, `{ reference: 'form-2' }`],
@@ -55,7 +55,7 @@ const fills: readonly (readonly [what: RegExp, code: string])[] = [
     /^reportDependencies in memory/,
     `{ profiles: { resolve: () => Promise.resolve({ ok: true }) } } as never`,
   ],
-  [/^the response of readRuntimeVersions to/, `{ runtimeVersions: ['ho-cdm-grid-1'] }`],
+  [/^the response of readRuntimeVersions to/, `{ runtimeVersions: ['ho-cdm-grid-1', 'ho-cdm-block-1'] }`],
   [
     /^the response of checkReference to/,
     `{ reference: 'form-1', operationId: expect.any(String) as string }`,
