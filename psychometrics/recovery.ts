@@ -35,7 +35,7 @@ const MOST_ADMINISTERED = 200;
 const command = program(
   'npm run recovery --',
   'Gives the adaptive test to simulated learners whose abilities and KCs are known, and reports how well it recovers them (docs/recovery.md).\n' +
-    'Exits with 1 when an aim is missed. Equal arguments give equal figures.',
+    'Exits with 1 when an aim is missed, except where its line states otherwise. Equal arguments give equal figures.',
 )
   .option(
     '--quick',

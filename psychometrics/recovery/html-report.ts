@@ -3,6 +3,7 @@ import { bars, colour, dots, line, type Point } from '#tools/page/plot.ts';
 import { chart, type ChartText } from '#tools/page/charts.ts';
 import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '../pages/page.ts';
+import type { AimResult } from './aims.ts';
 import type { Study } from './study.ts';
 import {
   aimBounds,
@@ -43,7 +44,7 @@ ${study.reservations.map((line) => markup`<p class="reservation">${line}</p>`)}
 ${table(
   'Aims',
   ['aim', 'result', 'required', { text: 'verdict' }],
-  study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), aim.met ? met : missed]),
+  study.aims.map((aim) => [aim.name, aimValue(aim), aimBounds(aim), verdictOf(aim)]),
 )}
 <h2>Assumptions</h2>
 <ul>
@@ -76,6 +77,11 @@ function columnsOf(head: readonly string[], words: readonly number[]): Parameter
 
 const met = markup`<span class="met">met</span>`;
 const missed = markup`<span class="missed">missed</span>`;
+
+function verdictOf(aim: AimResult): Markup {
+  if (aim.met) return met;
+  return aim.decides ? missed : markup`${missed}, without effect on the exit code`;
+}
 
 /** The page's additions to the common style sheet. Captions are for screen readers: the headings above the tables repeat them. */
 const style = markup`

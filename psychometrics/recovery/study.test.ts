@@ -364,6 +364,10 @@ describe('the reports', () => {
       expect(html).toContain(name);
     }
     expect(text.match(/^(met|missed) /gm)).toHaveLength(study.aims.length);
+    const harmless = study.aims.filter(({ met, decides }) => !met && !decides).length;
+    expect(harmless).toBeGreaterThan(0);
+    expect(text.match(/^missed .*does not affect the exit code/gm)).toHaveLength(harmless);
+    expect(html.match(/without effect on the exit code/g)).toHaveLength(harmless);
     for (const report of [text, html]) {
       for (const title of [curvesTitle, ratiosTitle, exposureTitle]) expect(report).toContain(title);
       expect(report).toMatch(
