@@ -19,7 +19,6 @@ import {
 import { eligibilityRules } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { modelOf } from '#shared/records/models.ts';
 import { referenceBlocks, referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
 import { studyOptions, tableOptions, type TableOptions } from '#tools/terminal/study/options.ts';
 import { MISSING } from '#tools/terminal/study/values.ts';
@@ -129,7 +128,7 @@ function successTable(
 }
 
 function compile(parameters: CalibratedParameters): Result<CompiledModel, string> {
-  const model = compileModel(parameters, modelOf(parameters).runtimeVersion);
+  const model = compileModel(parameters);
   return model.ok
     ? model
     : err(shorten(model.error.map((defect) => `parameters.json#${defect.pointer}: ${defect.message}`)));

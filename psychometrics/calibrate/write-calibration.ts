@@ -8,6 +8,7 @@ import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { CANONICAL_GUID } from '#shared/kernel/guid.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
+import { modelOf } from '#shared/records/models.ts';
 import { claimsRank } from '#shared/records/rank-claims.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
 import { INSISTED, type CalibrationParameters, type CalibrationRecord } from '#shared/records/records.ts';
@@ -188,14 +189,14 @@ export function calibrationFile(
     ]),
     ...limitationsOf(calibration.conditions),
   ];
+  const pins = modelOf(prior);
   const described = {
     scaleId: given(known.scaleId, doc('scaleId'), `${studyName}-scale`),
     visibility: known.visibility ?? (meta.tenantId === undefined ? 'system' : 'tenant'),
-    ...(prior.blocks === undefined
-      ? { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1' }
-      : { modelFamily: 'ho-cdm-block', modelVersion: 'ho-cdm-block/1' }),
+    modelFamily: pins.modelFamily,
+    modelVersion: pins.modelVersion,
     numericPrecision: known.numericPrecision ?? 12,
-    runtimeVersion: prior.blocks === undefined ? 'ho-cdm-grid-1' : 'ho-cdm-block-1',
+    runtimeVersion: pins.runtimeVersion,
     caseFrameworkGuid: given(
       known.caseFrameworkGuid,
       doc('caseFrameworkGuid'),

@@ -95,6 +95,28 @@ export function evaluateLengths(
     );
 }
 
+type Aim = (
+  name: string,
+  unit: AimResult['unit'],
+  value: number,
+  least: number | null,
+  most: number | null,
+) => AimResult;
+
+/** Returns how to check a value against its bounds. @param decides whether the study fails if it misses them */
+const aimsThat =
+  (decides: boolean): Aim =>
+  (name, unit, value, least, most) => ({
+    name,
+    unit,
+    value,
+    least,
+    most,
+    // NaN meets no aim: no comparison with it holds.
+    met: (least === null || value >= least) && (most === null || value <= most),
+    decides,
+  });
+
 /**
  * Checks the reference row against the design's aims.
  * @param bar how many times as strict: the allowed errors are divided by it
@@ -107,22 +129,7 @@ export function evaluateAims(
   stops: { readonly latent: Figures; readonly unsettled: Figures },
   bar: number,
 ): readonly AimResult[] {
-  const aim = (
-    name: string,
-    unit: AimResult['unit'],
-    value: number,
-    least: number | null,
-    most: number | null,
-  ): AimResult => ({
-    name,
-    unit,
-    value,
-    least,
-    most,
-    // NaN meets no aim: no comparison with it holds.
-    met: (least === null || value >= least) && (most === null || value <= most),
-    decides: true,
-  });
+  const aim = aimsThat(true);
   return [
     aim('bias of ability', 'SD', figures.bias, -BIAS / bar, BIAS / bar),
     aim('RMSE of ability', 'SD', figures.rmse, null, RMSE / bar),
@@ -169,21 +176,7 @@ export function evaluateBlocks(
   },
   bar: number,
 ): readonly AimResult[] {
-  const aim = (
-    name: string,
-    unit: AimResult['unit'],
-    value: number,
-    least: number | null,
-    most: number | null,
-  ): AimResult => ({
-    name,
-    unit,
-    value,
-    least,
-    most,
-    met: (least === null || value >= least) && (most === null || value <= most),
-    decides: false,
-  });
+  const aim = aimsThat(false);
   const { independent, noBlocks, known, fitted } = rows;
   const lost = (value: number, limit: number, name: string): AimResult =>
     aim(name, 'share', value, null, limit / bar);

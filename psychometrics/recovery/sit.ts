@@ -88,12 +88,9 @@ function prepare(condition: Condition, worldName: string, exposure: Exposure | u
   return { world, known, context };
 }
 
-/** The runtime of calibrations with blocks. */
-const BLOCK_RUNTIME = 'ho-cdm-block-1';
-
 /** Compiles parameters that have no defects. */
 export function compiled(parameters: CalibratedParameters): CompiledModel {
-  const model = compileModel(parameters, parameters.blocks === undefined ? undefined : BLOCK_RUNTIME);
+  const model = compileModel(parameters);
   if (!model.ok)
     throw new Error(model.error.map(({ pointer, message }) => `${pointer} ${message}`).join('\n'));
   return model.value;

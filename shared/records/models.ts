@@ -6,12 +6,12 @@ export const supportedModels = [
 
 /** Returns the pins of a calibration that is made now: the oldest model that can express its parameters. */
 export function modelOf({
-  blocks = [],
+  blocks,
 }: {
   readonly blocks?: readonly unknown[] | undefined;
 }): (typeof supportedModels)[number] {
   const [grid, block] = supportedModels;
-  return blocks.length === 0 ? grid : block;
+  return blocks === undefined ? grid : block;
 }
 
 /** Returns whether this build contains the model and the exact runtime that a calibration pins. */
